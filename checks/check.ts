@@ -4,6 +4,14 @@ import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
 import type { Domain } from './detector/scales.ts'
+import type { SqlSurvey } from './sql/survey.ts'
+
+/** Which rows a check is about: those for which a boolean expression in the engine's SQL is true. */
+export interface Filter {
+  /** In parentheses; a row for which it is false or NULL is not one of the check. */
+  condition: Sql
+  text: SqlSurvey
+}
 
 /** The input of a check type that writes its SQL. */
 export interface CheckContext<Config = Record<string, unknown>> {
@@ -12,8 +20,16 @@ export interface CheckContext<Config = Record<string, unknown>> {
   /** The column's catalog entry; absent for checks without a column. */
   info?: ColumnInfo
   table: TableInfo
-  /** The quoted table, for sub-queries. */
+  /** The quoted table, for sub-queries. A type that does not say `filters` may not read it for a check with a filter. */
   from: Sql
+  /** Which rows the check is about; absent where it is about all. */
+  filter?: Filter | undefined
+  /** The condition of the filter, where the statement reads other rows too: counts and aggregates are to apply it. */
+  aggregateFilter?: Sql | undefined
+  /** What stands in FROM of a sub-query of the rows that the check is about, without another name. */
+  rows: Sql
+  /** The quoted column for aggregates: NULL in rows that the check is not about, where these are read too. */
+  value: Sql
   config: Config
   dialect: Dialect
   /** Whether NULL rows are skipped (`treat_null_as_valid`); rules only. */
@@ -101,6 +117,14 @@ interface CheckBase<Config> {
   userSql?: true | 'aggregate'
   /** It never shares a statement, because it reads another table too. */
   ownStatement?: true
+  /**
+   * Its measures are about the rows of a check's filter even in a statement that reads others: aggregates take
+   * `context.value`, sub-queries `context.rows`, and rows are counted by `total`. Without it, a check with a filter has a
+   * statement of those rows. A rule of `valid` needs not say so.
+   */
+  filters?: true
+  /** Whether the config names the rows by itself, so that no filter can. */
+  namesItsRows?(config: Config, on: Pick<CheckContext, 'dialect' | 'table'>): boolean
   /**
    * Whether the number reveals a row's value: `always` (a minimum), or only `grouped`, where a group may be one row (a
    * mean). On columns of personal data the former is refused, the latter is refused in groups.
@@ -216,6 +240,8 @@ export interface Check {
   column?: string
   config: Record<string, unknown>
   nullIsValid?: boolean
+  /** A boolean expression in the engine's SQL: the check is about the rows for which it is true. */
+  filter?: string
   /** Up to 3 columns; metrics only. */
   groupBy?: readonly string[]
   /** Columns hidden in its samples, in addition to those of the whole scan. */

@@ -44,8 +44,12 @@ export function isNumeric(column: ColumnInfo | undefined): boolean {
  * The column as numbers for a minimum or maximum. 32-bit floats are not converted: as doubles they would show digits
  * that no row has.
  */
-export function asColumnNumber({ column, info, dialect }: ColumnContext): Sql {
-  return info && dialect.isFloat32(info) ? column : dialect.asNumber(column)
+export function asColumnNumber({
+  value,
+  info,
+  dialect,
+}: Pick<CheckContext, 'value' | 'info' | 'dialect'>): Sql {
+  return info && dialect.isFloat32(info) ? value : dialect.asNumber(value)
 }
 
 /** How many characters the texts of a column have. */

@@ -1,7 +1,8 @@
 import type { Connection, Row } from '../connectors/connector.ts'
-import type { Sql } from '../connectors/sql.ts'
+import { sql, type Sql } from '../connectors/sql.ts'
 import type { CheckContext, CheckType, EngineValidation } from './check.ts'
 import { problemFromThrown } from './plan.ts'
+import { validateVolatility } from './sql/render.ts'
 
 /** How a check is validated: statements of the type's own run, and those with a user's SQL in them do not. */
 export interface ValidationSession {
@@ -41,6 +42,32 @@ export async function validateOnEngine(
   } catch (thrown) {
     return messageOf(thrown)
   }
+  return validateEach(validations, session, messageOf)
+}
+
+/**
+ * The same of the filter of a check: that none of its functions is volatile, and that the engine knows its names and types.
+ * Nothing of it is run.
+ */
+export function validateFilterOnEngine(
+  { filter, table, dialect }: Pick<CheckContext, 'filter' | 'table' | 'dialect'>,
+  session: ValidationSession,
+): Promise<string | null | undefined> {
+  if (!filter) return Promise.resolve(null)
+  const validations = [
+    ...validateVolatility(filter.text, dialect, 'filter'),
+    {
+      accepts: sql`select 1 as tidemark_probe from ${dialect.table(table)} where 1 = 0 and ${filter.condition}`,
+    },
+  ]
+  return validateEach(validations, session, thrown => (thrown as Error).message)
+}
+
+async function validateEach(
+  validations: readonly EngineValidation[],
+  session: ValidationSession,
+  messageOf: (thrown: unknown) => string,
+): Promise<string | null | undefined> {
   let isUnanswered = false
   for (const validation of validations) {
     if ('accepts' in validation) {

@@ -8,13 +8,15 @@ import { shiftDecimal } from './decimals.ts'
 /** All rows of the table. Every statement of a scan carries it once. */
 export const rowCount: Sql = sql`count(*)`
 
-/** Rows whose column is not NULL; written in one place so that checks of one column share it. */
+/** Rows of the check whose column is not NULL; written in one place so that checks of one column share it. */
 export function nonNullCount({
   column,
   info,
+  aggregateFilter: filter,
   dialect,
-}: Pick<CheckContext, 'column' | 'info' | 'dialect'>): Sql {
-  return dialect.countNonNull(column, info)
+}: Pick<CheckContext, 'column' | 'info' | 'aggregateFilter' | 'dialect'>): Sql {
+  if (!filter) return dialect.countNonNull(column, info)
+  return dialect.countIf(sql`${filter} and ${dialect.isNotNull(column, info)}`)
 }
 
 /** Distinct non-NULL values, compared by the column's own collation. */
@@ -34,15 +36,20 @@ export interface OccurrenceMeasures {
 export function occurrenceMeasures({
   column,
   info,
-  from,
+  aggregateFilter: filter,
+  rows,
   dialect,
-}: Pick<CheckContext, 'column' | 'info' | 'from' | 'dialect'>): OccurrenceMeasures {
+}: Pick<CheckContext, 'column' | 'info' | 'aggregateFilter' | 'rows' | 'dialect'>): OccurrenceMeasures {
   // No column has this name: otherwise some engines would group by that column.
-  const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, from, info)
+  const sizes = dialect.groupByValue(sql`count(*) as tidemark_n`, column, rows, info)
   const select = sql`select count(*) as distinct_values, coalesce(sum(case when d.tidemark_n > 1 then d.tidemark_n else 0 end), 0) as repeated from (${sizes}) d`
   const alone = sql`select coalesce(sum(d.tidemark_n), 0) as repeated from (${sizes} having count(*) > 1) d`
   return {
-    distinct: { select, column: 'distinct_values', aggregate: distinctCount(column) },
+    distinct: {
+      select,
+      column: 'distinct_values',
+      aggregate: filter ? dialect.countDistinctIf(column, filter) : distinctCount(column),
+    },
     repeated: { select, column: 'repeated', alone },
   }
 }

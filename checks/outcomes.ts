@@ -26,7 +26,9 @@ export function readOutcome(
   }
   try {
     if (isGrouped) {
-      const groups = rows.map(row => readGroup(item, part, statement, row))
+      const all = rows.map(row => readGroup(item, part, statement, row))
+      // A group of the table of which no row is one of the check's.
+      const groups = item.rowCount ? all.filter(({ total }) => total > 0) : all
       const message = findGroupProblem(groups)
       return message === null
         ? { id, status: 'grouped', groups, durationMs }
@@ -43,7 +45,8 @@ export function readOutcome(
 }
 
 function readRow(item: PlannedCheck, { columns }: ScanStatement, row: Row) {
-  const total = toNumber(requireColumn(row, TOTAL_COLUMN)) ?? 0
+  const counted = item.rowCount ? (columns.get(measureKey(item.rowCount)) ?? '') : TOTAL_COLUMN
+  const total = toNumber(requireColumn(row, counted)) ?? 0
   const measured: MeasuredValues = {}
   for (const [name, measure] of Object.entries(item.measures)) {
     measured[name] = toNumber(requireColumn(row, columns.get(measureKey(measure)) ?? ''))

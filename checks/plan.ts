@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
-import { raw, Sql } from '../connectors/sql.ts'
+import { raw, Sql, sql } from '../connectors/sql.ts'
 import { describeMissingCapability, isAggregateMetric, isRowRule } from './check.ts'
 import { describeUngroupableColumn, describeUnsuitedColumn } from './suited-columns.ts'
 import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
 import { columnForType } from './column-values.ts'
+import { filterModes, findFilterProblem, readFilter, type FilterMode } from './sql/filter.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
@@ -32,12 +33,19 @@ export interface SortedAggregate {
   percentile?: { value: Sql; fraction: number }
 }
 
+/** A number of a check; a percentile by ranks, where it is no aggregate of the engine. */
+export type PlannedMeasure = Measure | RankedPercentile | SortedAggregate
+
 /** A check with its SQL written. */
 export interface PlannedCheck {
   check: Check
   context: CheckContext
-  /** Measures by the name the check gave them; a percentile by ranks, where it is no aggregate of the engine. */
-  measures: Record<string, Measure | RankedPercentile | SortedAggregate>
+  /** By the names that the check gave them. */
+  measures: Record<string, PlannedMeasure>
+  /** The rows that the statement of the check reads, where that is not all of them. */
+  where?: Sql
+  /** How many rows the check is about, where its statement reads others too. */
+  rowCount?: Sql
 }
 
 const MAX_GROUP_COLUMNS = 3
@@ -57,11 +65,13 @@ export async function planChecks(
   if (ids.size < checks.length) throw new TypeError('Two checks of a scan have the same id.')
   const planned: PlannedCheck[] = []
   const refusals: RefusedCheck[] = []
+  const modes = filterModes(checks)
   for (const [index, check] of checks.entries()) {
-    if (check.type.userSql || index % CHECKS_BETWEEN_PAUSES === 0) await setImmediate()
+    if (check.type.userSql || check.filter !== undefined || index % CHECKS_BETWEEN_PAUSES === 0)
+      await setImmediate()
     const refusal =
       findCatalogProblem(engine, table, check) ?? (await findConfigProblem(engine, table, check))
-    const requireSql = refusal ?? planCheck(engine, table, check)
+    const requireSql = refusal ?? planCheck(engine, table, check, modes.get(check.id))
     if ('message' in requireSql) refusals.push({ ...requireSql, id: check.id })
     else planned.push(requireSql)
   }
@@ -115,14 +125,25 @@ async function findConfigProblem(
   check: Check,
 ): Promise<CheckProblem | null> {
   try {
-    const sentence = await check.type.validateConfig?.(check.config, findColumn({ dialect }, table, check), {
-      dialect,
-      table,
-    })
+    const on = { dialect, table }
+    const sentence =
+      (await check.type.validateConfig?.(check.config, findColumn({ dialect }, table, check), on)) ||
+      (await findCheckFilterProblem(check, on))
     return sentence ? invalidCheck(sentence) : null
   } catch (thrown) {
     return problemFromThrown(check.type, thrown)
   }
+}
+
+/** What is wrong with the filter of a check, or with giving it one; null if nothing is, and without a filter. */
+export async function findCheckFilterProblem(
+  { type, filter, config }: Pick<Check, 'type' | 'filter' | 'config'>,
+  on: Pick<CheckContext, 'dialect' | 'table'>,
+): Promise<string | null> {
+  if (filter === undefined) return null
+  if (type.namesItsRows?.(config, on))
+    return `filter cannot be applied to a SELECT of ${type.name}, which names its rows itself: put the condition into its WHERE.`
+  return findFilterProblem(filter, on)
 }
 
 /** An error of the check type is an error of its check only; the other checks of the table still run. */
@@ -132,39 +153,91 @@ export function problemFromThrown(type: CheckType, thrown: unknown): CheckProble
   return { kind: 'invalid-check', message: `${type.name} failed: ${reason}` }
 }
 
-/** What a check knows of its table when it writes its SQL. */
+/**
+ * What a check knows of its table when it writes its SQL. A filter must have been found good.
+ * @param mode how its filter is applied; defaults to a statement of the rows of that filter
+ */
 export function buildCheckContext(
   { dialect }: Pick<Engine, 'dialect'>,
   table: TableInfo,
   check: Omit<Check, 'id'>,
+  mode: FilterMode = 'where',
 ): CheckContext {
   const info = findColumn({ dialect }, table, check)
+  const column = info ? dialect.quote(info.name) : raw('')
+  const from = dialect.table(table)
+  const filter = check.filter === undefined ? undefined : readFilter(check.filter, { dialect, table })
+  const aggregateFilter = mode === 'aggregates' ? filter?.condition : undefined
   return {
-    column: info ? dialect.quote(info.name) : raw(''),
+    column,
+    value: info && aggregateFilter ? sql`case when ${aggregateFilter} then ${column} end` : column,
     info,
     table,
-    from: dialect.table(table),
+    from: filter && !check.type.filters ? UNFILTERED_TABLE : from,
+    rows: filter ? sql`(select * from ${from} where ${filter.condition}) tidemark_rows` : from,
+    filter,
+    aggregateFilter,
     config: check.config,
     dialect,
     nullIsValid: check.nullIsValid ?? false,
   }
 }
 
-function planCheck(engine: Engine, table: TableInfo, check: Check): PlannedCheck | CheckProblem {
-  const context = buildCheckContext(engine, table, check)
-  const isGrouped = (check.groupBy ?? []).length > 0
+/** Stands for the table where a type that knows nothing of filters would read rows that the check is not about. */
+const UNFILTERED_TABLE = raw('tidemark_unfiltered_table')
+
+/** @throws TypeError for SQL that reads rows which a filter leaves out */
+function requireFiltered(measures: readonly PlannedMeasure[]): void {
+  const texts = measures.map(measure => {
+    if (measure instanceof Sql) return measure
+    if ('select' in measure) return measure.select
+    return 'sorted' in measure ? measure.sorted : measure.tableAggregate
+  })
+  const marker = UNFILTERED_TABLE.strings[0]!
+  if (texts.some(({ strings }) => strings.some(text => text.includes(marker))))
+    throw new TypeError(
+      'it reads the table itself, and a filter is not applied to that: leave the filter out',
+    )
+}
+
+function planCheck(
+  engine: Engine,
+  table: TableInfo,
+  check: Check,
+  mode: FilterMode | undefined,
+): PlannedCheck | CheckProblem {
   try {
-    const measures = measuresOf(check.type, context)
-    const rank = engine.capabilities.groupedPercentile ? undefined : rankedPercentileOf(check.type, context)
-    if (rank) return { check, context, measures: { value: rank } }
-    if (!isGrouped) return { check, context, measures: sortApart(check.type, context, measures) }
-    const isApart = (measure: Measure) => !(measure instanceof Sql) && !measure.aggregate
-    return Object.values(measures).some(isApart)
-      ? invalidCheck(`${check.type.name} cannot be grouped.`)
-      : { check, context, measures }
+    const { type, groupBy = [] } = check
+    // Ranks are counted of all rows that are read, so that these must be the check's.
+    const isRankedByGroup = groupBy.length > 0 && ranksPercentile(engine, type)
+    const context = buildCheckContext(engine, table, check, isRankedByGroup ? 'where' : mode)
+    const measures = planMeasures(engine, check, context)
+    const isApart = (measure: PlannedMeasure) => 'select' in measure && !measure.aggregate
+    if (groupBy.length > 0 && Object.values(measures).some(isApart))
+      return invalidCheck(`${type.name} cannot be grouped.`)
+    const { filter, aggregateFilter } = context
+    if (filter && !type.filters) requireFiltered(Object.values(measures))
+    return {
+      check,
+      context,
+      measures,
+      ...(filter && !aggregateFilter && { where: filter.condition }),
+      ...(aggregateFilter && { rowCount: engine.dialect.countIf(aggregateFilter) }),
+    }
   } catch (thrown) {
     return problemFromThrown(check.type, thrown)
   }
+}
+
+function planMeasures(
+  engine: Engine,
+  { type, groupBy = [] }: Check,
+  context: CheckContext,
+): PlannedCheck['measures'] {
+  const measures = measuresOf(type, context)
+  const rank = ranksPercentile(engine, type) ? rankedPercentileOf(type, context) : undefined
+  if (rank) return { value: rank }
+  return groupBy.length === 0 ? sortApart(type, context, measures) : measures
 }
 
 /** Marks the aggregate of a metric that sorts, where it is measured apart from the others. */
@@ -178,6 +251,11 @@ function sortApart(
   return value instanceof Sql
     ? { value: { sorted: value, percentile: type.percentileOf?.(context) } }
     : measures
+}
+
+/** Whether a type is a percentile that the engine has no aggregate for. */
+function ranksPercentile({ capabilities }: Pick<Engine, 'capabilities'>, type: CheckType): boolean {
+  return !capabilities.groupedPercentile && isAggregateMetric(type) && type.percentileOf !== undefined
 }
 
 function rankedPercentileOf(type: CheckType, context: CheckContext): RankedPercentile | undefined {

@@ -24,11 +24,14 @@ type Context = CheckContext<ReferentialConfig>
  * index or a hash compares every child with every parent. A parent that stands there twice multiplies nothing. The
  * children are counted before they meet the parents, of which most are different.
  */
-function families({ column, from, config, dialect, info }: Context): Sql {
+function families({ column, from, filter, config, dialect, info }: Context): Sql {
   const keys = keysOf({ dialect, info, config })
   const child = keys.child(sql`c.${column}`)
   const parent = keys.parent(sql`p.${dialect.quote(config.parentColumn)}`)
-  const children = sql`select ${child} as k, count(*) as children, 0 as parents from ${from} c where ${dialect.isNotNull(child, info)} group by ${child}`
+  const rows = filter
+    ? sql`${filter.condition} and ${dialect.isNotNull(child, info)}`
+    : dialect.isNotNull(child, info)
+  const children = sql`select ${child} as k, count(*) as children, 0 as parents from ${from} c where ${rows} group by ${child}`
   const parents = sql`select ${parent} as k, 0 as children, 1 as parents from ${dialect.table(config.parent)} p where ${dialect.isNotNull(parent, parentOf(config))}`
   return sql`select u.k as k, sum(u.children) as children, max(u.parents) as parents from (${children} union all ${parents}) u group by u.k`
 }
@@ -91,6 +94,7 @@ export const referential: TableRule<ReferentialConfig> = {
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'binary', 'other'],
   comparesValues: true,
   ownStatement: true,
+  filters: true,
   validateConfig({ parent, parentColumn: name }, child, { dialect }) {
     const column = parent.columns.find(candidate => candidate.name === name)
     if (!column) return `The column ${name} does not exist in ${tablePath(parent)}.`

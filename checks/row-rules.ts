@@ -3,7 +3,7 @@ import { nonNullCount } from './measures.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 
 /** The part of a context that the NULL policy of a row rule looks at. */
-type RowContext = Pick<CheckContext, 'column' | 'info' | 'dialect' | 'nullIsValid'>
+type RowContext = Pick<CheckContext, 'column' | 'info' | 'aggregateFilter' | 'dialect' | 'nullIsValid'>
 
 /** Whether NULL rows are left out of the count. */
 function skipsNull({ info, nullIsValid }: RowContext): boolean {
@@ -17,13 +17,14 @@ function skipsNull({ info, nullIsValid }: RowContext): boolean {
  * @param isStrict whether the condition is NULL for NULL only, so that NULL need not be guarded against
  */
 export function rowMeasures(context: RowContext, valid: Sql, isStrict = false): Record<string, Sql> {
-  const { info, dialect } = context
+  const { info, dialect, aggregateFilter: filter } = context
   const invalid = isStrict
     ? sql`not (${valid})`
     : invalidRowCondition({ ...context, nullIsValid: true }, valid)
   return {
     ...(info && !skipsNull(context) && { present: nonNullCount(context) }),
-    invalid: dialect.countIf(invalid),
+    // The filter comes first: it may keep a condition from values on which it fails.
+    invalid: dialect.countIf(filter ? sql`${filter} and ${invalid}` : invalid),
   }
 }
 

@@ -54,7 +54,8 @@ export function sampleQuery(
   limit: number,
   { maskedColumns, hideSelectRows, isNumbered = false, values: reading = 'cut' }: SampleOptions,
 ): SampleQuery {
-  const { dialect, from, table, info } = context
+  const { dialect, table, info, filter } = context
+  const from = dialect.table(table)
   const source = isRowRule(check.type)
     ? { where: invalidRowCondition(context, check.type.valid(context)) }
     : (check.type as TableRule).samples(context)
@@ -82,7 +83,8 @@ export function sampleQuery(
         : selectCut(column, dialect)
     return select.map((output, part) => sql`${output} as ${dialect.quote(outputName(index, part))}`)
   })
-  const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${source.where}`
+  const where = filter ? sql`${filter.condition} and (${source.where})` : source.where
+  const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${where}`
   return {
     select: dialect.limit(select, count),
     readSample(row, index) {

@@ -6,7 +6,7 @@ import type { Check, CheckOutcome } from './check.ts'
 import { readOutcome } from './outcomes.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
 import { CheckTypeError } from './guarded-type.ts'
-import { validateOnEngine } from './engine-validation.ts'
+import { validateFilterOnEngine, validateOnEngine } from './engine-validation.ts'
 import { takeSamples } from './samples.ts'
 import { partitionChecks, writeStatement, type ScanPart } from './statement.ts'
 
@@ -196,7 +196,9 @@ async function validateUserCheck(
   const startedAt = session.now()
   const took = () => Math.round(session.now() - startedAt)
   try {
-    const message = await validateOnEngine(only.check.type, only.context, session)
+    const message =
+      (await validateFilterOnEngine(only.context, session)) ??
+      (await validateOnEngine(only.check.type, only.context, session))
     if (typeof message !== 'string') return undefined
     return { id: only.check.id, status: 'error', kind: 'invalid-check', message, durationMs: took() }
   } catch (thrown) {

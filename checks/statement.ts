@@ -3,7 +3,7 @@ import type { Dialect } from '../connectors/dialect.ts'
 import { join, raw, Sql, sql } from '../connectors/sql.ts'
 import type { Measure } from './check.ts'
 import { rowCount } from './measures.ts'
-import type { Engine, PlannedCheck, SortedAggregate } from './plan.ts'
+import type { Engine, PlannedCheck, PlannedMeasure, SortedAggregate } from './plan.ts'
 import { selectRankedPercentiles, type RankedPercentile } from './ranked-percentiles.ts'
 
 /** Checks that one SELECT measures. */
@@ -29,8 +29,6 @@ export const TOTAL_COLUMN = 'm0'
 export function groupColumnName(index: number): string {
   return `g${index}`
 }
-
-type PlannedMeasure = PlannedCheck['measures'][string]
 
 function isRank(measure: PlannedMeasure): measure is RankedPercentile {
   return 'fraction' in measure
@@ -91,7 +89,7 @@ export function partitionChecks(
   for (const item of planned) {
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
-    const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)}`
+    const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)} ${item.where?.key ?? ''}`
     const key = needsOwnStatement(item) ? `alone ${item.check.id}` : shared
     const part = groups.get(key) ?? { checks: [], groupBy }
     part.checks.push(item)
@@ -100,6 +98,11 @@ export function partitionChecks(
   const isAlone = (part: ScanPart) => (part.checks.some(needsOwnStatement) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
   return parts.flatMap(part => splitByLimits(part, dialect))
+}
+
+/** All that a check has measured. */
+function measuresOf({ measures, rowCount: rows }: PlannedCheck): PlannedMeasure[] {
+  return rows ? [rows, ...Object.values(measures)] : Object.values(measures)
 }
 
 function needsOwnStatement({ check: { type }, measures }: PlannedCheck): boolean {
@@ -114,7 +117,7 @@ function splitByLimits({ checks, groupBy }: ScanPart, dialect: Dialect): ScanPar
   let beside = new Set<string>()
   let values = 0
   for (const item of checks) {
-    const fresh = () => Object.values(item.measures).filter(measure => !keys.has(measureKey(measure)))
+    const fresh = () => measuresOf(item).filter(measure => !keys.has(measureKey(measure)))
     const freshValues = () => fresh().reduce((sum, measure) => sum + countBoundValues(measure), 0)
     const columns = 1 + groupBy.length + keys.size + fresh().length
     const own =
@@ -149,12 +152,11 @@ export function writeStatement(
   { dialect }: Pick<Engine, 'dialect'>,
 ): ScanStatement {
   const measures = new Map<string, PlannedMeasure>([[rowCount.key, rowCount]])
-  for (const { measures: own } of part.checks) {
-    for (const measure of Object.values(own)) measures.set(measureKey(measure), measure)
-  }
+  for (const item of part.checks)
+    for (const measure of measuresOf(item)) measures.set(measureKey(measure), measure)
   const columns = new Map([...measures.keys()].map((key, index) => [key, `m${index}`]))
   const asked = [...measures].map(([key, measure]) => ({ name: columns.get(key) ?? '', measure }))
-  const from = dialect.table(table)
+  const from = rowsOf(part, dialect.table(table))
   if (part.groupBy.length === 0) {
     return { select: selectWholeTable(asked, from, dialect), columns }
   }
@@ -168,6 +170,16 @@ export function writeStatement(
       ? selectRankedPercentiles(ranks, { from, groups, totals }, dialect)
       : selectGroups(totals, { from, groups }, dialect)
   return { select: dialect.limit(select, MAX_GROUPS + 1), columns }
+}
+
+/** What stands in FROM of a part, with the WHERE of rows that any of its checks is about. */
+function rowsOf({ checks }: ScanPart, table: Sql): Sql {
+  const [{ where } = { where: undefined }] = checks
+  if (where) return sql`${table} where ${where}`
+  const filters = checks.map(({ context }) => context.aggregateFilter)
+  if (filters.length === 0 || !filters.every(filter => filter !== undefined)) return table
+  const different = new Map(filters.map(filter => [filter.key, filter]))
+  return sql`${table} where ${join([...different.values()], ' or ')}`
 }
 
 interface NamedMeasure<Of> {

@@ -29,6 +29,8 @@ export interface Dialect {
   placeholder(position: number): string
   /** How many rows satisfy a condition; 0 for none. */
   countIf(condition: Sql): Sql
+  /** How many distinct values a column has that are not NULL, by its own collation, in rows that satisfy a condition. */
+  countDistinctIf(value: Sql, condition: Sql): Sql
   /** A condition, never NULL, that holds where another one is false or NULL. */
   isNotTrue(condition: Sql): Sql
   /**
@@ -200,6 +202,7 @@ const ansi: Dialect = {
   isNotNull: value => sql`${value} is not null`,
   countNonNull: value => sql`count(${value})`,
   countIf: condition => sql`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`,
+  countDistinctIf: (value, condition) => sql`count(distinct case when ${condition} then ${value} end)`,
   isOneOf: (value, texts) => sql`${value} in (${bindList(texts)})`,
   matches: () => unsupported('regular expressions'),
   parsesAsDate: () => unsupported('date formats'),

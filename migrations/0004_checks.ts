@@ -47,6 +47,8 @@ const CHECKS = `
       -- The type of the rule or metric; the kind itself where it has no types.
       type text not null,
       column_name text,
+      -- A boolean expression of the source's SQL: which rows it is about.
+      filter text,
       -- What the type asks for.
       config jsonb not null default '{}',
       settings jsonb not null default '{}',

@@ -23,6 +23,8 @@ export const dialect: Dialect = defineDialect({
   parsesAsDate: (value, format) => sql`is_date(${dialect.asText(value)}, ${format})`,
   percentile: (value, fraction) => sql`percentile_cont(${dialect.asNumber(value)}, ${fraction})`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
+  // A CASE would be compared without the collation of its column.
+  countDistinctIf: (value, condition) => sql`count(distinct ${value}) filter (where ${condition})`,
   isNotTrue: condition => sql`(${condition}) is not true`,
   // A text in a numeric column, which SQLite allows, is no number; cast alone would make it 0.
   isNumber,

@@ -28,6 +28,7 @@ const dialect = defineDialect({
   parsesAsDate: (value, format) => sql`is_date(${dialect.asText(value)}, ${format})`,
   percentile: (value, fraction) => sql`percentile_cont(${dialect.asNumber(value)}, ${fraction})`,
   countIf: condition => sql`count(*) filter (where ${condition})`,
+  countDistinctIf: (value, condition) => sql`count(distinct ${value}) filter (where ${condition})`,
   isNotTrue: condition => sql`(${condition}) is not true`,
   isNumber,
   asNumber: value => sql`case when ${isNumber(value)} then cast(${value} as real) end`,

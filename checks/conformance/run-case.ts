@@ -70,7 +70,8 @@ export async function runCase(type: CheckType, item: CheckCase, on: TestDatabase
   const together = [check('first'), count, check('second')]
   assertShared(outcome, await scan(connection, on.engine, table, together, { timeoutMs }))
 
-  if ('error' in expect || item.values.length === 0 || wasEmptyTested(check('empty'), item, on)) return
+  if ('error' in expect || item.values.length === 0 || wasTested(check('empty'), item, on)) return
+  await assertFilters(outcome, check('alone'), item, on)
   const empty = await createCaseTable(item, on, 'none')
   assertEmpty(await scan(empty.connection, on.engine, empty.table, [check('empty')], { timeoutMs }))
 }
@@ -218,12 +219,61 @@ function numbersOf(outcome: CheckOutcome): Record<string, unknown> {
   return { ...outcome, ...groups, samples: undefined, id: undefined, durationMs: undefined }
 }
 
-/** Empty tables that were tested, by database and check type: equal SQL is tested once. */
-const testedEmpty = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
+const FILTER = 'in_scope = 1'
 
-function wasEmptyTested({ type, config }: Check, item: CheckCase, on: TestDatabase): boolean {
-  const types = testedEmpty.get(on) ?? new WeakMap<CheckType, Set<string>>()
-  testedEmpty.set(on, types)
+/** A filter gives the numbers of its rows, in a statement with checks of all rows and in one of its own. */
+async function assertFilters(
+  unfiltered: CheckOutcome,
+  check: Check,
+  item: CheckCase,
+  on: TestDatabase,
+): Promise<void> {
+  const { table, connection } = await createCaseTable(withOtherRows(item, on), on)
+  const { dialect } = on.engine
+  if (check.type.namesItsRows?.(check.config, { dialect, table })) return
+  const checks = [
+    { ...check, id: 'first', filter: FILTER },
+    count,
+    { ...count, id: 'second', filter: FILTER },
+  ]
+  const shared = await scan(connection, on.engine, table, checks, { timeoutMs })
+  const alone = await scan(connection, on.engine, table, checks.slice(0, 1), { timeoutMs, sampleLimit: 100 })
+  for (const { outcomes } of [shared, alone]) {
+    const [outcome] = outcomes
+    assert.ok(outcome)
+    // A type that says nothing of filters and reads the table itself is refused one.
+    if (outcome.status === 'error' && !check.type.filters && /leave the filter out/.test(outcome.message))
+      return
+    assert.deepEqual(numbersOf(outcome), numbersOf(unfiltered), 'a filter gives the numbers of its rows')
+  }
+  const [sampled] = alone.outcomes
+  if (unfiltered.status === 'counted' && sampled?.status === 'counted')
+    assert.equal(sampled.samples.length, unfiltered.samples.length, 'only rows of a filter are samples')
+  const [, all, filtered] = shared.outcomes
+  assert.ok(all?.status === 'measured' && filtered?.status === 'measured')
+  assert.deepEqual([filtered.value, all.value], [item.values.length, 2 * item.values.length])
+}
+
+/** The case with all of its rows once more, which a filter leaves out. */
+function withOtherRows(item: CheckCase, { foldName }: TestDatabase): CheckCase {
+  const { values, extraColumns = [] } = item
+  const twice = (of: readonly unknown[]) =>
+    values.map((_, index) => of[index]).flatMap(value => [value, value])
+  const name = foldName?.('in_scope') ?? 'in_scope'
+  const scope = { name, kind: 'integer', values: values.flatMap(() => [1, 0]) } as const
+  return {
+    ...item,
+    values: twice(values),
+    extraColumns: [...extraColumns.map(column => ({ ...column, values: twice(column.values) })), scope],
+  }
+}
+
+/** Checks that were tested on other tables too, by database and check type: equal SQL is tested once. */
+const tested = new WeakMap<TestDatabase, WeakMap<CheckType, Set<string>>>()
+
+function wasTested({ type, config }: Check, item: CheckCase, on: TestDatabase): boolean {
+  const types = tested.get(on) ?? new WeakMap<CheckType, Set<string>>()
+  tested.set(on, types)
   const known = types.get(type) ?? new Set<string>()
   types.set(type, known)
   const key = JSON.stringify([config, item.nullIsValid, item.groupBy, caseColumn(item, on)])

@@ -78,7 +78,7 @@ export function writeHistorySelect(
     const named = numbers.map((number, index) => sql`${number} as ${dialect.quote(`m${index}`)}`)
     return sql`${numberLiteral(part)} as ${dialect.quote(PART_COLUMN)}, ${join(named)}`
   }
-  const first = sql`select ${timed.periodOf(seconds)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs(0, aggregates)} from ${context.from} where ${timed.isReached} group by 1`
+  const first = sql`select ${timed.periodOf(seconds)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs(0, aggregates)} from ${context.rows} where ${timed.isReached} group by 1`
   const others = parts.map((write, index) => write(own => outputs(index + 1, own)))
   return { select: join([first, ...others], ' union all '), measures }
 }
@@ -123,7 +123,7 @@ function integer(value: number): Sql {
  */
 function selectValues(
   rollup: 'distinct' | 'repeated',
-  { context: { column, info, from, dialect } }: PlannedCheck,
+  { context: { column, info, rows, dialect } }: PlannedCheck,
   { periodOf, moment, isReached }: PeriodSql,
   outputs: (own: readonly Sql[]) => Sql,
 ): Sql {
@@ -131,10 +131,10 @@ function selectValues(
   const select = (added: Sql, inner: Sql) =>
     sql`select ${periodOf(sql`d.${at}`)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs([added])} from (${inner}) d group by 1`
   if (rollup === 'distinct') {
-    const rows = sql`(select ${column}, ${moment} as ${at} from ${from} where ${isReached}) v`
-    return select(rowCount, dialect.groupByValue(sql`min(${at}) as ${at}`, column, rows, info))
+    const dated = sql`(select ${column}, ${moment} as ${at} from ${rows} where ${isReached}) v`
+    return select(rowCount, dialect.groupByValue(sql`min(${at}) as ${at}`, column, dated, info))
   }
-  const ranked = sql`select ${moment} as ${at}, row_number() over (partition by ${column} order by ${moment}) as ${rank} from ${from} where ${dialect.isNotNull(column, info)} and ${isReached}`
+  const ranked = sql`select ${moment} as ${at}, row_number() over (partition by ${column} order by ${moment}) as ${rank} from ${rows} where ${dialect.isNotNull(column, info)} and ${isReached}`
   const added = sql`sum(case when d.${rank} = 2 then 2 when d.${rank} > 2 then 1 else 0 end)`
   return select(added, ranked)
 }

@@ -67,6 +67,10 @@ export const customSqlMetric: DerivedMetric<CustomSqlConfig> = {
   }),
   column: 'ignored',
   userSql: 'aggregate',
+  namesItsRows(config, on) {
+    const reading = parseCustomSql(config.sql_expression, { dialect: on.dialect, columns: on.table.columns })
+    return !('error' in reading) && reading.form === 'select'
+  },
   async validateConfig(config, _column, on) {
     const reading = await read(config, on)
     return 'error' in reading ? reading.error : findProblem(reading, on)

@@ -11,6 +11,7 @@ export const distinctCountMetric: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   comparesValues: true,
+  filters: true,
   rollup: { distinct: 'distinct' },
   measures: context => ({ distinct: occurrenceMeasures(context).distinct }),
   readMeasures: ({ distinct }) => distinct ?? 0,

@@ -14,6 +14,7 @@ export const duplicateCount: DerivedMetric = {
   config: Joi.object({}),
   column: 'required',
   comparesValues: true,
+  filters: true,
   rollup: { present: 'count', distinct: 'distinct' },
   measures: context => ({
     present: nonNullCount(context),

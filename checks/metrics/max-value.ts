@@ -16,6 +16,7 @@ export const maxValue: AggregateMetric = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   revealsValue: 'always',
+  filters: true,
   rollup: { value: 'max' },
   measure: context => sql`max(${asColumnNumber(context)})`,
 }

@@ -14,6 +14,7 @@ export const mean: AggregateMetric = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   revealsValue: 'grouped',
+  filters: true,
   rollup: { value: 'mean' },
-  measure: ({ column, dialect }) => dialect.mean(column),
+  measure: ({ value, dialect }) => dialect.mean(value),
 }

@@ -16,6 +16,7 @@ export const minValue: AggregateMetric = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   revealsValue: 'always',
+  filters: true,
   rollup: { value: 'min' },
   measure: context => sql`min(${asColumnNumber(context)})`,
 }

@@ -10,6 +10,7 @@ export const nullPercent: DerivedMetric = {
   description: 'The percentage of rows whose column is NULL, 0 to 100.',
   config: Joi.object({}),
   column: 'required',
+  filters: true,
   rollup: { present: 'count' },
   measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),

@@ -21,7 +21,8 @@ export const percentile: AggregateMetric<{ percentile_value: number }> = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   revealsValue: 'always',
+  filters: true,
   needs: ['percentile'],
-  measure: ({ column, config, dialect, from }) => dialect.percentile(column, fractionOf(config), from),
-  percentileOf: ({ column, config }) => ({ value: column, fraction: fractionOf(config) }),
+  measure: ({ value, config, dialect, rows }) => dialect.percentile(value, fractionOf(config), rows),
+  percentileOf: ({ value, config }) => ({ value, fraction: fractionOf(config) }),
 }

@@ -1,15 +1,17 @@
 import Joi from 'joi'
-import type { AggregateMetric } from '../check.ts'
-import { rowCount } from '../measures.ts'
+import type { DerivedMetric } from '../check.ts'
 
 /** row_count: all rows of the table; 0 when it is empty. A column is ignored. */
-export const rowCountMetric: AggregateMetric = {
+export const rowCountMetric: DerivedMetric = {
   family: 'metric',
   name: 'row_count',
   domain: 'rows',
   description: 'The number of rows of the table.',
   config: Joi.object({}),
   column: 'ignored',
-  measure: () => rowCount,
-  rollup: { value: 'count' },
+  filters: true,
+  // The rows of a table are counted in every statement of it.
+  rollup: {},
+  measures: () => ({}),
+  readMeasures: (_, total) => total,
 }

@@ -64,6 +64,11 @@ export const customSql: TableRule<CustomSqlConfig> = {
   }),
   column: 'optional',
   userSql: true,
+  filters: true,
+  namesItsRows: ({ sql_expression }, { dialect, table }) => {
+    const reading = parseCustomSql(sql_expression, { dialect, columns: table.columns })
+    return !('error' in reading) && reading.form === 'select'
+  },
   async validateConfig({ sql_expression, expected }, _column, { dialect, table }) {
     const reading = await checkCustomSql(sql_expression, { dialect, columns: table.columns })
     if ('error' in reading) return reading.error

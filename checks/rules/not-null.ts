@@ -10,6 +10,7 @@ export const notNull: TableRule = {
   config: Joi.object({}),
   column: 'required',
   ignoresNullPolicy: true,
+  filters: true,
   rollup: { present: 'count' },
   measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),

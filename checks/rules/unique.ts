@@ -16,6 +16,7 @@ export const unique: TableRule = {
   config: Joi.object({}),
   column: 'required',
   comparesValues: true,
+  filters: true,
   rollup: { present: 'count', repeated: 'repeated' },
   measures: context => ({
     present: nonNullCount(context),
@@ -26,8 +27,8 @@ export const unique: TableRule = {
     return { total, invalid: (measured.repeated ?? 0) + (nullIsValid ? 0 : nulls) }
   },
   samples(context) {
-    const { column, info, from, dialect, nullIsValid } = context
-    const isRepeated = sql`${column} in (${dialect.groupByValue(column, column, from, info)} having count(*) > 1)`
+    const { column, info, rows, dialect, nullIsValid } = context
+    const isRepeated = sql`${column} in (${dialect.groupByValue(column, column, rows, info)} having count(*) > 1)`
     return { where: nullIsValid ? isRepeated : sql`(${dialect.isNull(column, info)} or ${isRepeated})` }
   },
 }

@@ -28,6 +28,10 @@ export interface CustomSql extends SqlSurvey {
   aggregation?: Aggregation
   /** The only column of a SELECT, as it names it; empty where it does not. Absent where there are others. */
   onlyColumn?: string
+  /** Whether an expression is a number, a text or the result of arithmetic, and so neither true nor false. */
+  isNoCondition?: boolean
+  /** The name of the column that is all of an expression. */
+  columnAlone?: string
 }
 
 export type CustomSqlResult = CustomSql | { error: string }
@@ -225,7 +229,26 @@ function readExpression({ text, pieces }: ScannedSql, statements: ParseNode[]): 
   const row = value.RowExpr as { row_format?: string } | undefined
   if (row?.row_format === 'COERCE_IMPLICIT_CAST') return { error: `${NEITHER_FORM}; a list is neither.` }
   const found = surveyTree(value, 'expression')
-  return 'error' in found
-    ? found
-    : { form: 'expression', text, pieces, aggregation: findAggregation(value), ...found }
+  if ('error' in found) return found
+  const columnAlone = 'ColumnRef' in value ? found.columns[0] : undefined
+  return {
+    form: 'expression',
+    text,
+    pieces,
+    aggregation: findAggregation(value),
+    ...found,
+    ...(isNoCondition(value) && { isNoCondition: true }),
+    ...(columnAlone !== undefined && { columnAlone }),
+  }
+}
+
+const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '||'])
+
+function isNoCondition(value: ParseNode): boolean {
+  const { A_Const: constant, A_Expr: operation } = value as {
+    A_Const?: { boolval?: unknown; isnull?: unknown; ival?: unknown }
+    A_Expr?: { kind?: string; name?: { String?: { sval?: string } }[] }
+  }
+  if (constant) return !('boolval' in constant)
+  return operation?.kind === 'AEXPR_OP' && ARITHMETIC.has(operation.name?.at(-1)?.String?.sval ?? '')
 }

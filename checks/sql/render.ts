@@ -31,7 +31,7 @@ export function renderForCounting(custom: CustomSql, dialect: Dialect): Sql {
  * @param field what the user named it
  */
 export function validateVolatility(
-  { calls }: CustomSql,
+  { calls }: Pick<CustomSql, 'calls'>,
   dialect: Dialect,
   field: string,
 ): SelectValidation[] {

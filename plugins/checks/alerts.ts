@@ -61,6 +61,22 @@ export async function updateAlerts<Row extends CheckRow>(
   )
 }
 
+/** Characters of a filter that sentences show. */
+const MAX_FILTER_CHARS = 100
+
+/** The rows that a check is about, in a sentence, as ` where country = 'DE'`; nothing of one of all rows. */
+export function describeFilter({ filter }: Pick<CheckRow, 'filter'>): string {
+  if (filter === null) return ''
+  const line = filter.replaceAll(/\s+/g, ' ')
+  const isLong = line.length > MAX_FILTER_CHARS
+  return ` where ${isLong ? `${line.slice(0, MAX_FILTER_CHARS).toWellFormed()}…` : line}`
+}
+
+/** What the details of an alert say of the rows that a check is about. */
+export function filterDetails({ filter }: Pick<CheckRow, 'filter'>): { filter?: string } {
+  return filter === null ? {} : { filter }
+}
+
 /** An inactive check never runs again, so its alert would never be resolved. */
 function findFailing<Row extends CheckRow>(capture: Capture<Row>): FailingCheck<Row> | null {
   if (!capture.row.isActive) return null

@@ -1,5 +1,6 @@
 /** What kinds of checks are made with: the one part of this feature that others, extensions among them, import to run. */
-export { pathOfTable } from './alerts.ts'
+export { describeFilter, filterDetails, pathOfTable } from './alerts.ts'
+export { refusalMessage } from './create/configure.ts'
 export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'
 export { failingRunOf } from './failing-runs.ts'

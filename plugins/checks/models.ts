@@ -41,6 +41,8 @@ export class CheckRow extends CompanyRow {
   /** The type of the rule or metric; the kind itself where it has no types. */
   declare type: string
   declare columnName: string | null
+  /** A boolean expression in the SQL of the engine, of the rows that it is about; null of all rows. */
+  declare filter: string | null
   declare config: Record<string, unknown>
   declare groupByColumns: string[]
   declare otherTableId: string | null

@@ -58,6 +58,8 @@ export interface CheckRequest {
   otherFields?: readonly string[] | undefined
   nullIsValid?: boolean
   groupBy?: readonly string[]
+  /** A boolean expression in the SQL of the engine: the check is about the rows for which it is true. */
+  filter?: string | null | undefined
 }
 
 /** A request that was found good, with the defaults of its config filled in. */

@@ -13,6 +13,7 @@ export const metricAnomaly: AlertKind = {
     metric_type: held.text,
     table_path: held.text,
     column_name: held.text.allow(null),
+    filter: held.text.description('The rows that it is about, of a check with a filter.'),
     value: held.number.allow(null),
     expected_value: held.number.allow(null),
     range: Joi.object({ low: held.number.allow(null), high: held.number.allow(null) }),
@@ -31,8 +32,9 @@ export const metricAnomaly: AlertKind = {
     history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
   }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
-  facts: ({ column_name, value, expected_value, range: band, allowed, beyond }, { fill, join, range }) => [
+  facts: ({ column_name, filter, value, expected_value, range: band, allowed, beyond }, { fill, join, range }) => [
     ['Column', column_name],
+    ['Rows', filter],
     ['Found', value],
     ...(allowed === undefined
       ? ([['Expected', join([expected_value, fill`from ${range(band)}`])]] as const)

@@ -3,7 +3,7 @@ import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
-import { pathOfTable, type CheckResult, type SeriesValues } from '../checks/kit.ts'
+import { describeFilter, filterDetails, pathOfTable, type CheckResult, type SeriesValues } from '../checks/kit.ts'
 import { detailsOf, type Breach, type Metric } from './models.ts'
 import { presentBreach } from './present.ts'
 import { describeBreach, detectionOf, type MetricSettings } from './thresholds.ts'
@@ -38,13 +38,14 @@ export function alertHead(metric: Metric, table: TableContext) {
   const what = describeMetric(metric)
   const path = pathOfTable(table)
   return {
-    title: `${what} on ${path}`,
+    title: `${what} on ${path}${describeFilter(metric)}`,
     ruleName: `${what} on ${table.table.name}`,
     details: {
       metric_id: `m_${metric.uuid}`,
       metric_type: metric.type,
       table_path: path,
       column_name: metric.columnName,
+      ...filterDetails(metric),
     },
   }
 }

@@ -37,6 +37,7 @@ export function requestOf({
   metric_type,
   column_name,
   group_by_columns,
+  filter,
   ...rest
 }: NewMetric): Omit<CheckRequest, 'tablePath'> {
   const config = Object.fromEntries(Object.entries(rest).filter(([name]) => !OWN_FIELDS.has(name)))
@@ -49,6 +50,7 @@ export function requestOf({
     configField: undefined,
     otherFields: fieldNamesOf(newMetric),
     groupBy: group_by_columns,
+    filter,
   }
 }
 

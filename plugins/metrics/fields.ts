@@ -34,6 +34,7 @@ export const metricFields = {
     reply: held.texts,
     example: [],
   },
+  filter: shared.filter,
   capture_interval: shared.interval,
   sensitivity: {
     column: 'sensitivity',

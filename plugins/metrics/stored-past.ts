@@ -112,6 +112,7 @@ async function findEqualMetric(
       tableId: table.id,
       type: check.type.name,
       columnName: check.column ?? null,
+      filter: check.filter ?? null,
       checkInterval: interval,
     })
     .whereRaw('config = cast(? as jsonb)', [JSON.stringify(check.config)])

@@ -11,6 +11,7 @@ export const referentialFailure: AlertKind = {
     check_id: held.id,
     child_table_path: held.text,
     child_column_name: held.text,
+    filter: held.text.description('The rows that it is about, of a check with a filter.'),
     parent_table_path: held.text,
     parent_column_name: held.text,
     orphan_count: held.count.allow(null),
@@ -26,6 +27,7 @@ export const referentialFailure: AlertKind = {
   ruleIdOf: ({ cause }) => cause,
   facts: (details, { fill, join }) => [
     ['Column', details.child_column_name],
+    ['Rows', details.filter],
     ['Parent', join([details.parent_table_path, details.parent_column_name], '.')],
     ['Found', fill`${details.orphan_count} of ${details.total_child_rows} rows are orphans`],
     [

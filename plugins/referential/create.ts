@@ -1,12 +1,14 @@
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
+import { validateFilterOnEngine, validationSession } from '../../checks/engine-validation.ts'
+import { findFilterProblem, readFilter } from '../../checks/sql/filter.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
 import type { AskEngine } from '../checks/api.ts'
-import { insertChecks } from '../checks/kit.ts'
+import { insertChecks, refusalMessage } from '../checks/kit.ts'
 import { assertLimits } from './checks.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
@@ -63,10 +65,16 @@ export async function assertComparable(
   assertLimits(body)
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
-  const refusal =
-    incomparable(childColumn, parentColumn, catalog.connectorOf(pair.source).dialect) ??
-    (asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null)
-  if (refusal) throw invalidInput([{ field: 'parent_column_name', error: refusal }])
+  const { dialect } = catalog.connectorOf(pair.source)
+  const error = incomparable(childColumn, parentColumn, dialect)
+  if (error !== null) throw invalidInput([{ field: 'parent_column_name', error }])
+  const filterError =
+    body.filter == null
+      ? null
+      : await findFilterProblem(body.filter, { dialect, table: catalog.tableInfo(pair.child) })
+  if (filterError !== null) throw invalidInput([{ field: 'filter', error: filterError }])
+  const refusal = asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null
+  if (refusal) throw invalidInput([refusal])
 }
 
 /** The parent table of a source by the path that a body names. */
@@ -146,34 +154,45 @@ async function byField(field: string, finding: Promise<Table>): Promise<Table> {
 
 const ENGINE_LIMITS = { timeoutMs: 5_000 }
 
-/** Whether the engine compares the columns, such as uuid with text; without a session the first check shows it. */
+/**
+ * What the engine has against the filter, or against comparing the columns, such as uuid with text; without a session the
+ * first check shows it.
+ */
 async function askEngine(
   catalog: CatalogApi,
   { source, child, parent }: ColumnPair,
-  body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
+  body: Pick<NewCheck, 'child_column_name' | 'parent_column_name' | 'filter'>,
   asked: true | AskEngine,
-) {
+): Promise<InputError | null> {
   if (!source.isActive || source.queryAccessLevel === 'schema_only') return null
   const { dialect, label } = catalog.connectorOf(source)
+  const table = catalog.tableInfo(child)
+  const filter = body.filter == null ? undefined : readFilter(body.filter, { dialect, table })
   const question = comparison(
     dialect,
-    { table: catalog.tableInfo(child), column: body.child_column_name },
+    { table, column: body.child_column_name },
     { parent: catalog.tableInfo(parent), parentColumn: body.parent_column_name },
   )
   // Views of the customer would be planned, which may run their functions, where it can be helped.
-  const ask = async (connection: Connection) => {
+  const ask = async (connection: Connection): Promise<InputError | null> => {
+    const session = validationSession(connection, ENGINE_LIMITS.timeoutMs)
+    const error = await validateFilterOnEngine({ filter, table, dialect }, session).catch(refusalMessage)
+    if (typeof error === 'string') return { field: 'filter', error }
     if (connection.validate) await connection.validate(question, ENGINE_LIMITS)
     else await connection.query(question, ENGINE_LIMITS)
+    return null
   }
   try {
-    if (asked === true) await catalog.withConnection(source, ask, { purpose: 'dry_run' })
-    else await asked(ask)
-    return null
+    return asked === true
+      ? await catalog.withConnection(source, ask, { purpose: 'dry_run' })
+      : await asked(ask)
   } catch (error) {
     if (error instanceof ConnectorError) {
-      return error.kind === 'invalid-query'
-        ? `${label} cannot compare the two columns: ${error.message}`
-        : null
+      if (error.kind !== 'invalid-query') return null
+      return {
+        field: 'parent_column_name',
+        error: `${label} cannot compare the two columns: ${error.message}`,
+      }
     }
     if (hasCode(error, 'UNAVAILABLE')) return null
     throw error

@@ -10,7 +10,7 @@ import { ReferentialCheck, type NamedCheck } from './models.ts'
 import { childPath, parentPath } from './present.ts'
 import { declaredCheck } from './schemas.ts'
 
-const FIXED_FIELDS = ['child_column_name', 'parent_table_path', 'parent_column_name'] as const
+const FIXED_FIELDS = ['child_column_name', 'parent_table_path', 'parent_column_name', 'filter'] as const
 
 const DEFAULTS = defaultsOf(checkFields)
 

@@ -24,6 +24,7 @@ export async function dryRunCheck(
   const check = {
     ...NO_LIMITS,
     ...columnsOf<ReferentialCheck>(checkFields, body),
+    filter: body.filter,
     columnName: body.child_column_name,
     parentColumnName: body.parent_column_name,
   }

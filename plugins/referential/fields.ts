@@ -53,6 +53,12 @@ export const limitFields = {
 
 export const checkFields = {
   ...generalFields,
+  filter: {
+    ...shared.filter,
+    body: shared.filter.body.description(
+      'A boolean expression in the SQL of the source: only the children for which it is true refer to a parent.',
+    ),
+  },
   capture_interval: shared.interval,
   ...limitFields,
 } as const satisfies Fields<ReferentialCheck>

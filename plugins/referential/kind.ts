@@ -12,7 +12,7 @@ import type {
   CheckKind,
   MeasureRefusal,
 } from '../checks/api.ts'
-import { publicIdOf, type CheckResult } from '../checks/kit.ts'
+import { describeFilter, filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
 import { referentialFailure } from './alert-kind.ts'
 import { limitFields } from './fields.ts'
 import { findBreaches, judgeOutcome, limitsOf, type ReferentialLimits } from './judge.ts'
@@ -47,7 +47,7 @@ export function makeReferentialKind(catalog: CatalogApi): CheckKind<ReferentialC
   return kind
 }
 
-type MeasuredCheck = ReferentialLimits & Pick<ReferentialCheck, 'columnName' | 'parentColumnName'>
+type MeasuredCheck = ReferentialLimits & Pick<ReferentialCheck, 'columnName' | 'parentColumnName' | 'filter'>
 
 /** What a check wants measured, which need not be stored, or why it cannot be, as far as the catalog knows. */
 export function checkSpecOf(
@@ -75,6 +75,7 @@ export function checkSpecOf(
     type: referential as unknown as CheckType,
     column: check.columnName!,
     config: { ...config },
+    ...(check.filter !== null && { filter: check.filter }),
     ...(isPersonal && { maskedColumns: [check.columnName!] }),
   }
 }
@@ -96,6 +97,7 @@ function alertTexts(
       check_id: check.uuid,
       child_table_path: paths.child,
       child_column_name: check.columnName,
+      ...filterDetails(check),
       parent_table_path: paths.parent,
       parent_column_name: check.parentColumnName,
       orphan_count: numbers.orphanCount,
@@ -118,7 +120,7 @@ function describeBreaches(
   const { minChildCount, maxChildCount } = limitsOf(check)
   const share = Number((orphanPercent ?? 0).toPrecision(3))
   const words = {
-    orphans: `${orphanCount} of ${totalChildRows} rows of ${paths.child} have a ${check.columnName} that is not in ${paths.parent} (${share} % of those that have one)`,
+    orphans: `${orphanCount} of ${totalChildRows} rows of ${paths.child}${describeFilter(check)} have a ${check.columnName} that is not in ${paths.parent} (${share} % of those that have one)`,
     below: `parents with fewer rows than ${minChildCount}: ${parentsBelowMin}`,
     above: `parents with more rows than ${maxChildCount}: ${parentsAboveMax}`,
   }

@@ -12,6 +12,7 @@ export const validityFailure: AlertKind = {
     rule_type: held.text,
     table_path: held.text,
     column_name: held.text.allow(null),
+    filter: held.text.description('The rows that it is about, of a check with a filter.'),
     invalid_count: held.count.allow(null),
     invalid_percent: held.number.allow(null),
     total_rows: held.count.allow(null),
@@ -34,8 +35,9 @@ export const validityFailure: AlertKind = {
     ),
   }),
   ruleIdOf: ({ cause }) => cause,
-  facts: ({ column_name, invalid_count, total_rows, threshold, band, finding }, { fill, range }) => [
+  facts: ({ column_name, filter, invalid_count, total_rows, threshold, band, finding }, { fill, range }) => [
     ['Column', column_name],
+    ['Rows', filter],
     ...(finding === undefined
       ? ([
           ['Found', fill`${invalid_count} of ${total_rows} rows are invalid`],

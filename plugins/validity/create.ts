@@ -33,6 +33,7 @@ export function requestOf(body: Omit<NewRule, 'table_path'>): Omit<CheckRequest,
     config: body.rule_config ?? {},
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid,
+    filter: body.filter,
   }
 }
 

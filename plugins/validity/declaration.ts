@@ -10,8 +10,8 @@ import { configOf, periodsOf, requireAutoForDirection, scheduleOf } from './rule
 import { declaredRule } from './schemas.ts'
 import { checksWithNames } from '../checks/kit.ts'
 
-/** The columns that are no fields of `ruleFields`: what a rule measures. */
-const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config'] as const
+/** What a rule measures. */
+const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config', 'filter'] as const
 
 const DEFAULTS = { ...defaultsOf(ruleFields), is_active: true }
 

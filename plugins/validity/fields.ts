@@ -25,6 +25,7 @@ const direction = shared.direction.body.description(
 /** The fields of a rule that only its details show. */
 export const detailFields = {
   description: shared.description,
+  filter: shared.filter,
   alert_threshold_percent: {
     column: 'alertThresholdPercent',
     body: threshold,

@@ -8,7 +8,7 @@ import type { CheckDeps } from '../checks/kit.ts'
 import { validityFailure } from './alert-kind.ts'
 import { judgeRule, SERIES, startState } from './judge.ts'
 import { consecutiveOf, detailsOf, ValidityRule } from './models.ts'
-import { pathOfTable, type CheckResult } from '../checks/kit.ts'
+import { describeFilter, filterDetails, pathOfTable, type CheckResult } from '../checks/kit.ts'
 
 /** Rules that say which values are valid. @param types finds the words for what a rule counted */
 export function makeValidityKind({ types }: Pick<CheckDeps, 'types'>): CheckKind<ValidityRule> {
@@ -60,6 +60,7 @@ function alertTexts(failing: FailingRule, table: TableContext, past: readonly Se
       rule_type: rule.type,
       table_path: path,
       column_name: rule.columnName,
+      ...filterDetails(rule),
       invalid_count: detailsOf(worst.judged).invalidCount,
       invalid_percent: worst.judged.value,
       total_rows: worst.judged.totalRows,
@@ -73,11 +74,16 @@ function alertTexts(failing: FailingRule, table: TableContext, past: readonly Se
 function describeFailure({ capture: { row: rule }, worst: { judged, detection }, finding }: FailingRule) {
   if (finding !== null) return finding
   if (detection) return explanation(SERIES, detection.point, detection.verdict, rule.checkInterval)
-  return describeCounts(detailsOf(judged).invalidCount, judged.totalRows, judged.value)
+  return describeCounts(rule, detailsOf(judged).invalidCount, judged.totalRows, judged.value)
 }
 
-function describeCounts(invalid: number | null, total: number | string | null, percent: number | null) {
-  return `${invalid} of ${total} rows are invalid (${Number((percent ?? 0).toPrecision(3))} %)`
+function describeCounts(
+  rule: Pick<ValidityRule, 'filter'>,
+  invalid: number | null,
+  total: number | string | null,
+  percent: number | null,
+) {
+  return `${invalid} of ${total} rows${describeFilter(rule)} are invalid (${Number((percent ?? 0).toPrecision(3))} %)`
 }
 
 /** What the rate was to stay below: the threshold, or the learned band with what it was learned from. */
@@ -100,12 +106,13 @@ function limitDetails(failing: FailingRule, past: readonly SeriesPoint[]) {
 
 /** A result in words. */
 function describeResult(
-  { name, severity }: ValidityRule,
+  rule: ValidityRule,
   result: CheckResult,
   finding: string | null,
 ): Omit<CheckSummary, 'id'> {
+  const { name, severity } = rule
   const { status, totalRows, errorMessage, value } = result
-  const counted = finding ?? describeCounts(detailsOf(result).invalidCount, totalRows, value)
+  const counted = finding ?? describeCounts(rule, detailsOf(result).invalidCount, totalRows, value)
   const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counted
   return { name, severity, status, message }
 }

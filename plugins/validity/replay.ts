@@ -118,6 +118,7 @@ export async function loadStoredPast(
            and r.at > asked.since and r.id > rule.baseline_after
        where rule.company_id = :companyId and rule.table_id = :tableId and rule.kind = 'validity' and rule.type = :type
          and rule.column_name is not distinct from :column
+         and rule.filter is not distinct from :filter
          and rule.config = cast(:config as jsonb)
          and (:ignoresNullPolicy or cast(rule.settings ->> 'treatNullAsValid' as boolean) = :nullIsValid)
          and rule.check_interval = :interval
@@ -137,6 +138,7 @@ export async function loadStoredPast(
       tableId: table.id,
       type: check.type.name,
       column: check.column ?? null,
+      filter: check.filter ?? null,
       config: JSON.stringify(check.config),
       nullIsValid,
       ignoresNullPolicy: check.type.ignoresNullPolicy ?? false,

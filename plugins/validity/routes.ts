@@ -38,7 +38,8 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
     bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
     identify: ({ name }) => ({ title: `Rule ${name}`, details: { name } }),
-    subjectOf: ({ tableId, type, columnName: column }) => ({ tableId, type, column }),
+    subjectOf: ({ tableId, type, columnName: column, filter }) =>
+      filter === null ? { tableId, type, column } : null,
     createdDetails: ({ type }) => ({ rule_type: type }),
     presentSummary: ({ total, pass, fail, error }) => ({
       total_rules: total,

@@ -20,6 +20,20 @@ export const shared = {
     patch: true,
   },
   isActive: { column: 'isActive', body: Joi.boolean().strict(), patch: true, example: true },
+  filter: {
+    column: 'filter',
+    body: Joi.string()
+      .trim()
+      .min(1)
+      .max(2_000)
+      .allow(null)
+      .description(
+        "A boolean expression in the SQL of the source, such as `country = 'DE'`: the check is about the rows for which it is true.",
+      ),
+    default: null,
+    reply: held.text.allow(null).description('The rows that it is about; null of all rows.'),
+    example: null,
+  },
   interval: {
     column: 'checkInterval',
     body: Joi.string().valid('hourly', 'daily', 'weekly'),

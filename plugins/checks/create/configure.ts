@@ -5,8 +5,12 @@ import {
   type SuitedColumn,
 } from '../../../checks/suited-columns.ts'
 import { columnForType } from '../../../checks/column-values.ts'
-import { buildCheckContext } from '../../../checks/plan.ts'
-import { validateOnEngine, validationSession } from '../../../checks/engine-validation.ts'
+import { buildCheckContext, findCheckFilterProblem } from '../../../checks/plan.ts'
+import {
+  validateFilterOnEngine,
+  validateOnEngine,
+  validationSession,
+} from '../../../checks/engine-validation.ts'
 import type { ColumnInfo } from '../../../connectors/catalog.ts'
 import type { Connection } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
@@ -52,7 +56,7 @@ export async function configureTable(
   const column = columnOf(deps, type, loaded, request)
   const config = validConfig(type, request, column)
   assertSuited(deps, type, loaded, column, request)
-  const { nullIsValid, groupBy = [] } = request
+  const { nullIsValid, groupBy = [], filter } = request
   const { dialect } = catalog.connectorOf(loaded.source)
   for (const [index, name] of groupBy.entries()) {
     const field = `group_by_columns.${index}`
@@ -67,16 +71,20 @@ export async function configureTable(
     ...(column && { column: column.name }),
     ...(nullIsValid !== undefined && { nullIsValid }),
     ...(groupBy.length > 0 && { groupBy }),
+    ...(filter != null && { filter }),
   }
   const table = catalog.tableInfo(loaded.table)
   const refusal = await typeRefusal(type, config, column, { dialect, table })
   const ungroupable = groupBy.length > 0 ? await type.validateGrouping?.(config, { dialect, table }) : null
   if (refusal === null && ungroupable) throw invalidInput([{ field: 'group_by_columns', error: ungroupable }])
-  const shown = refusal === null ? await shownColumnsRefusal(catalog, loaded, check) : null
-  if (shown) throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: shown.message }])
-  const answer = refusal ?? (asksEngine ? await askEngine(deps, loaded, check, asksEngine) : undefined)
-  if (typeof answer === 'string')
-    throw invalidInput([{ field: fieldOf(request, Object.keys(config)[0]), error: answer }])
+  const configField = fieldOf(request, Object.keys(config)[0])
+  if (refusal !== null) throw invalidInput([{ field: configField, error: refusal }])
+  const shown = await shownColumnsRefusal(catalog, loaded, check)
+  if (shown) throw invalidInput([{ field: configField, error: shown.message }])
+  const filterProblem = await findCheckFilterProblem(check, { dialect, table })
+  if (filterProblem !== null) throw invalidInput([{ field: 'filter', error: filterProblem }])
+  const answer = asksEngine ? await askEngine(deps, loaded, check, asksEngine) : undefined
+  if (answer) throw invalidInput([{ ...answer, field: answer.field === 'filter' ? 'filter' : configField }])
   return {
     ...loaded,
     check,
@@ -99,8 +107,14 @@ async function typeRefusal(
   }
 }
 
+/** What an engine has against a check, and of what. */
+interface EngineRefusal {
+  field: 'filter' | 'config'
+  error: string
+}
+
 /**
- * What the engine has against it, by the type's own questions, or null. Without a connection, or where the engine cannot
+ * What the engine has against its filter or, by the type's own questions, against its config, or null. Without a connection, or where the engine cannot
  * tell without running the SQL, it is found out at the check: undefined.
  */
 async function askEngine(
@@ -108,15 +122,19 @@ async function askEngine(
   { source, table }: TableContext,
   check: ConfiguredCheck['check'],
   asked: true | AskEngine,
-) {
-  if (!check.type.engineValidations || !source.isActive || source.queryAccessLevel === 'schema_only')
-    return undefined
+): Promise<EngineRefusal | null | undefined> {
+  const hasQuestions = check.type.engineValidations !== undefined || check.filter !== undefined
+  if (!hasQuestions || !source.isActive || source.queryAccessLevel === 'schema_only') return undefined
   const connector = catalog.connectorOf(source)
   const context = buildCheckContext(connector, catalog.tableInfo(table), check)
-  const question = (connection: Connection) =>
-    validateOnEngine(check.type, context, validationSession(connection, ENGINE_TIMEOUT_MS)).catch(
-      refusalMessage,
-    )
+  async function question(connection: Connection): Promise<EngineRefusal | null | undefined> {
+    const session = validationSession(connection, ENGINE_TIMEOUT_MS)
+    const ofFilter = await validateFilterOnEngine(context, session).catch(refusalMessage)
+    if (typeof ofFilter === 'string') return { field: 'filter', error: ofFilter }
+    const ofType = await validateOnEngine(check.type, context, session).catch(refusalMessage)
+    if (typeof ofType === 'string') return { field: 'config', error: ofType }
+    return ofFilter === undefined ? undefined : ofType
+  }
   try {
     if (asked !== true) return await asked(question)
     return await catalog.withConnection(source, question, {
@@ -129,8 +147,8 @@ async function askEngine(
   }
 }
 
-/** An error of the engine that says what is wrong with the question; others say nothing of it. */
-function refusalMessage(error: unknown): string {
+/** The sentence of an engine's error that says what is wrong with the question. @throws any other, which says nothing of it */
+export function refusalMessage(error: unknown): string {
   if (error instanceof ConnectorError && REFUSALS.has(error.kind)) return error.message
   throw error
 }

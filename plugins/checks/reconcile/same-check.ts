@@ -6,14 +6,14 @@ import type { FieldChange, Step, StoredCheck, WantedCheck } from './wanted-check
 /** The fields of a check that no change can set. */
 export type FixedFields = (check: Pick<WantedCheck, 'kind' | 'fields'>) => readonly string[]
 
-/** What a check is about; null of a metric by groups. */
+/** What a check is about; null of a metric by groups, and of one that is about some rows only. */
 export function subjectOf({
   kind,
   tableId,
   fields,
 }: Pick<StoredCheck, 'kind' | 'tableId' | 'fields'>): CheckSubject | null {
   const groups = fields.group_by_columns
-  if (Array.isArray(groups) && groups.length > 0) return null
+  if (fields.filter != null || (Array.isArray(groups) && groups.length > 0)) return null
   const text = (...names: string[]) =>
     names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
   const type = text('rule_type', 'metric_type') ?? kind

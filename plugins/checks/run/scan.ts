@@ -156,20 +156,21 @@ async function loadChecks(
     if (own.length === 0) continue
     const wanted = await kind.specs(own, table, trx)
     for (const [index, row] of own.entries())
-      asked.push({ kind, row, check: resolveSpec(types, row.id, wanted[index]!) })
+      asked.push({ kind, row, check: resolveSpec(types, row, wanted[index]!) })
   }
   return { table, asked }
 }
 
 function resolveSpec(
   types: CheckDeps['types'],
-  id: string,
+  { id, filter }: CheckRow,
   wanted: CheckSpec | MeasureRefusal,
 ): Check | CheckOutcome {
   if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
   const { type } = wanted
-  if (typeof type !== 'string') return { ...wanted, id, type }
-  if (types.has(type)) return { ...wanted, id, type: types.get(type) }
+  const spec = { ...wanted, id, ...(filter !== null && { filter }) }
+  if (typeof type !== 'string') return { ...spec, type }
+  if (types.has(type)) return { ...spec, type: types.get(type) }
   // Its checks cannot be measured, and the others of the table can.
   const message = `No extension provides the check type ${type}: add it to EXTENSIONS`
   return { id, status: 'error', kind: 'unsupported', message, durationMs: 0 }

@@ -326,7 +326,15 @@ const DIALECTS: readonly (readonly [engine: string, dialect: Dialect])[] = [
 /** What is sent for a text: the sample statement, which stands around it alike on every engine. */
 function sent(text: string, dialect: Dialect): string {
   const context: CheckContext<{ sql_expression: string }> = {
-    ...{ column: raw(''), from: raw('t'), dialect, nullIsValid: false, config: { sql_expression: text } },
+    ...{
+      column: raw(''),
+      value: raw(''),
+      from: raw('t'),
+      rows: raw('t'),
+      dialect,
+      nullIsValid: false,
+      config: { sql_expression: text },
+    },
     table: { catalog: '', schema: '', name: 't', kind: 'table', comment: null, columns: [], constraints: [] },
   }
   const samples = customSql.samples(context)

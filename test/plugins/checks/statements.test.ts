@@ -91,7 +91,7 @@ const BY_BOTH = { group_by_columns: ['status', 'city'] }
 /** Statements of users that are only parsed, once in each scan: no log of the server has them. */
 const PARSED = OWN_SQL.length
 
-/** 56 checks that share a statement, and four that cannot. */
+/** 62 checks that share a statement, six of them of some rows only, and four that cannot. */
 const CHECKS: object[] = [
   ...on(COLUMNS, 'NOT_NULL'),
   ...on(['id', 'email', 'total', 'note'], 'UNIQUE'),
@@ -109,6 +109,10 @@ const CHECKS: object[] = [
   ...of(['id', 'total', 'weight'], 'max_value'),
   ...of(['id', 'total', 'weight'], 'mean'),
   ...of(['total', 'weight'], 'percentile', { percentile_value: 90 }),
+  ...on(['id', 'email'], 'UNIQUE').map(rule => ({ ...rule, filter: "status = 'paid'" })),
+  ...of(['total'], 'mean', { filter: "status = 'paid'" }),
+  ...of(['total', 'weight'], 'percentile', { percentile_value: 50, filter: 'id > 1' }),
+  { metric_type: 'row_count', filter: 'id > 1' },
   ...of(['email'], 'null_percent', BY_STATUS),
   ...of(['total'], 'mean', BY_BOTH),
 ]
@@ -204,13 +208,13 @@ function sort({ statements }: SourceStatements): Record<string, number> {
 }
 
 for (const engine of engines) {
-  t.test(`${engine.name}: what 60 checks of one table ask of it`, { skip: engine.absent }, async t => {
+  t.test(`${engine.name}: what 66 checks of one table ask of it`, { skip: engine.absent }, async t => {
     const stand = await engine.start(t)
     const world = await makeWorld(t, stand)
     const { app, tenant } = world
     const checks: string[] = []
     for (const check of CHECKS) checks.push(await world.make('orders', check))
-    t.equal(checks.length, 60)
+    t.equal(checks.length, 66)
     const log = await stand.log()
     const tableId = await world.tableId('orders')
     const scan = (table: string) => app.server.plugins.checks.runTable(tenant.companyId, table, 'active')
@@ -231,7 +235,7 @@ for (const engine of engines) {
       t.ok(questions <= 2 * 2, 'what a statement of users calls and whether it can run is asked once each')
       assertReading(t, asked)
       const [job] = await app.query(`select output from pgboss.job where name = 'scans.run'`)
-      t.match(job?.output, { checks: 60, statements: asked.statements.length + PARSED })
+      t.match(job?.output, { checks: 66, statements: asked.statements.length + PARSED })
       const counts = await app.query(
         `select count(*)::int as results, count(distinct scheduled_for)::int as slots
          from check_results r join checks c on c.id = r.check_id and c.kind = 'validity' group by check_id
@@ -240,7 +244,7 @@ for (const engine of engines) {
              + (count(*) filter (where series <> '{}') > 0)::int, count(distinct scheduled_for)::int
          from check_results r join checks c on c.id = r.check_id and c.kind = 'metric' group by check_id`,
       )
-      t.equal(counts.length, 60)
+      t.equal(counts.length, 66)
       t.same(
         counts.filter(({ results, slots }) => results !== 1 || slots !== 1),
         [],

@@ -11,6 +11,7 @@ const body = {
   group_by_columns: [] as string[],
   direction: 'both',
   consecutive: 1,
+  filter: null,
 } as const
 
 const point = (at: number, zScore: number, isLearning = false) => ({ at, value: at, zScore, isLearning })

@@ -70,6 +70,7 @@ t.test('a check is made, read, changed, listed and removed', async t => {
     description: null,
     severity: 'warning',
     is_active: true,
+    filter: null,
     child_table_path: `${source.name}.public.orders`,
     child_column_name: 'customer_id',
     parent_table_path: `${source.name}.public.customers`,
