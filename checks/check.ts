@@ -4,6 +4,7 @@ import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
 import type { Domain } from './detector/scales.ts'
+import type { Bucket } from './rows/buckets.ts'
 import type { SqlSurvey } from './sql/survey.ts'
 
 /** Which rows a check is about: those for which a boolean expression in the engine's SQL is true. */
@@ -232,6 +233,16 @@ export type MetricType<Config = Record<string, unknown>> = AggregateMetric<Confi
 /** An entry of the registry `server.checks`. */
 export type CheckType<Config = Record<string, unknown>> = RuleType<Config> | MetricType<Config>
 
+/** The buckets of time that a check is measured of, each by itself. */
+export interface CheckWindow {
+  /** The column with the time of a row; rows without one are in no bucket. */
+  column: string
+  /** What buckets are cut by, equal for checks whose buckets fit together: `1d Europe/Berlin`. */
+  grid: string
+  /** Following each other, the oldest first; at most 100. */
+  buckets: readonly Bucket[]
+}
+
 /** One configured check. */
 export interface Check {
   /** Unique in the scan; its outcome has the same id. */
@@ -242,6 +253,8 @@ export interface Check {
   nullIsValid?: boolean
   /** A boolean expression in the engine's SQL: the check is about the rows for which it is true. */
   filter?: string
+  /** Measures each bucket by itself; the outcome has one of each. */
+  window?: CheckWindow
   /** Up to 3 columns; metrics only. */
   groupBy?: readonly string[]
   /** Columns hidden in its samples, in addition to those of the whole scan. */
@@ -262,6 +275,12 @@ export interface GroupValue {
   group: Record<string, Value>
   value: number | null
   total: number
+}
+
+/** What was measured of one bucket of time: counts, a value or groups. */
+export interface BucketOutcome {
+  bucket: Bucket
+  outcome: CheckOutcome
 }
 
 /**
@@ -286,6 +305,7 @@ export type CheckOutcome = {
     }
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
+  | { status: 'windowed'; buckets: BucketOutcome[] }
   | { status: 'error'; kind: string; message: string }
 )
 

@@ -5,7 +5,8 @@ import { toNumber } from './measures.ts'
 import { problemFromThrown, interpretMeasures, type PlannedCheck } from './plan.ts'
 import { toPresentable } from './samples.ts'
 import { MAX_GROUPS, TOTAL_COLUMN, groupColumnName, measureKey } from './statement.ts'
-import type { ScanPart, ScanStatement } from './statement.ts'
+import type { ScanPart } from './rows/part.ts'
+import type { ScanStatement } from './statement.ts'
 
 /** Maximum bytes of one group's values as JSON: they are an index key, and PostgreSQL's limit is 2,704. */
 const MAX_GROUP_BYTES = 2000

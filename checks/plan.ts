@@ -1,15 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
-import { raw, Sql, sql } from '../connectors/sql.ts'
+import { Sql } from '../connectors/sql.ts'
 import { describeMissingCapability, isAggregateMetric, isRowRule } from './check.ts'
 import { describeUngroupableColumn, describeUnsuitedColumn } from './suited-columns.ts'
-import type { Check, CheckContext, CheckType, RuleCounts, Measure, MeasuredValues } from './check.ts'
-import { columnForType } from './column-values.ts'
-import { filterModes, findFilterProblem, readFilter, type FilterMode } from './sql/filter.ts'
+import type {
+  Check,
+  CheckContext,
+  CheckType,
+  CheckWindow,
+  RuleCounts,
+  Measure,
+  MeasuredValues,
+} from './check.ts'
+import { bucketCondition, findCheckWindowProblem } from './rows/bucket-conditions.ts'
+import type { Bucket } from './rows/buckets.ts'
+import { buildCheckContext, findColumn, UNFILTERED_TABLE } from './rows/context.ts'
+import { filterModes, findFilterProblem, type FilterMode } from './rows/filter.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './ranked-percentiles.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
+
+/** What features find checks good with. */
+export { buildCheckContext } from './rows/context.ts'
+export { findFilterProblem, readFilter } from './rows/filter.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>
@@ -46,6 +60,10 @@ export interface PlannedCheck {
   where?: Sql
   /** How many rows the check is about, where its statement reads others too. */
   rowCount?: Sql
+  /** The check of each bucket of a window, where its measures are no aggregates: each has a SELECT of its own. */
+  branches?: PlannedCheck[]
+  /** The check of the newest bucket of a window, for samples. */
+  newest?: PlannedCheck
 }
 
 const MAX_GROUP_COLUMNS = 3
@@ -76,17 +94,6 @@ export async function planChecks(
     else planned.push(requireSql)
   }
   return { planned, refusals }
-}
-
-/** The column that a check reads, if any. */
-function findColumn(
-  { dialect }: Pick<Engine, 'dialect'>,
-  table: TableInfo,
-  { type, column }: Pick<Check, 'type' | 'column'>,
-) {
-  if (type.column === 'ignored' || column === undefined) return undefined
-  const found = table.columns.find(({ name }) => name === column)
-  return found && columnForType(type, found, dialect)
 }
 
 function findCatalogProblem(engine: Engine, table: TableInfo, check: Check): CheckProblem | null {
@@ -128,7 +135,8 @@ async function findConfigProblem(
     const on = { dialect, table }
     const sentence =
       (await check.type.validateConfig?.(check.config, findColumn({ dialect }, table, check), on)) ||
-      (await findCheckFilterProblem(check, on))
+      (await findCheckFilterProblem(check, on)) ||
+      findCheckWindowProblem(check, on)
     return sentence ? invalidCheck(sentence) : null
   } catch (thrown) {
     return problemFromThrown(check.type, thrown)
@@ -153,39 +161,6 @@ export function problemFromThrown(type: CheckType, thrown: unknown): CheckProble
   return { kind: 'invalid-check', message: `${type.name} failed: ${reason}` }
 }
 
-/**
- * What a check knows of its table when it writes its SQL. A filter must have been found good.
- * @param mode how its filter is applied; defaults to a statement of the rows of that filter
- */
-export function buildCheckContext(
-  { dialect }: Pick<Engine, 'dialect'>,
-  table: TableInfo,
-  check: Omit<Check, 'id'>,
-  mode: FilterMode = 'where',
-): CheckContext {
-  const info = findColumn({ dialect }, table, check)
-  const column = info ? dialect.quote(info.name) : raw('')
-  const from = dialect.table(table)
-  const filter = check.filter === undefined ? undefined : readFilter(check.filter, { dialect, table })
-  const aggregateFilter = mode === 'aggregates' ? filter?.condition : undefined
-  return {
-    column,
-    value: info && aggregateFilter ? sql`case when ${aggregateFilter} then ${column} end` : column,
-    info,
-    table,
-    from: filter && !check.type.filters ? UNFILTERED_TABLE : from,
-    rows: filter ? sql`(select * from ${from} where ${filter.condition}) tidemark_rows` : from,
-    filter,
-    aggregateFilter,
-    config: check.config,
-    dialect,
-    nullIsValid: check.nullIsValid ?? false,
-  }
-}
-
-/** Stands for the table where a type that knows nothing of filters would read rows that the check is not about. */
-const UNFILTERED_TABLE = raw('tidemark_unfiltered_table')
-
 /** @throws TypeError for SQL that reads rows which a filter leaves out */
 function requireFiltered(measures: readonly PlannedMeasure[]): void {
   const texts = measures.map(measure => {
@@ -205,39 +180,74 @@ function planCheck(
   table: TableInfo,
   check: Check,
   mode: FilterMode | undefined,
+  bucket?: Sql,
 ): PlannedCheck | CheckProblem {
   try {
-    const { type, groupBy = [] } = check
+    const { type, groupBy = [], window } = check
+    const isGrouped = groupBy.length > 0 || window !== undefined
     // Ranks are counted of all rows that are read, so that these must be the check's.
-    const isRankedByGroup = groupBy.length > 0 && ranksPercentile(engine, type)
-    const context = buildCheckContext(engine, table, check, isRankedByGroup ? 'where' : mode)
+    const isRankedByGroup = isGrouped && ranksPercentile(engine, type)
+    const context = buildCheckContext(engine, table, check, isRankedByGroup ? 'where' : mode, bucket)
     const measures = planMeasures(engine, check, context)
     const isApart = (measure: PlannedMeasure) => 'select' in measure && !measure.aggregate
-    if (groupBy.length > 0 && Object.values(measures).some(isApart))
-      return invalidCheck(`${type.name} cannot be grouped.`)
+    if (isGrouped && Object.values(measures).some(isApart))
+      return window && groupBy.length === 0
+        ? planBranches(engine, table, check, { context, window, mode })
+        : invalidCheck(`${type.name} cannot be grouped.`)
     const { filter, aggregateFilter } = context
+    // Within the buckets, the aggregates have the filter.
+    const where = aggregateFilter ? bucket : filter?.condition
+    const newest =
+      window && planBucket(engine, table, check, { bucket: window.buckets.at(-1)!, mode: 'where' })
     if (filter && !type.filters) requireFiltered(Object.values(measures))
     return {
       check,
       context,
       measures,
-      ...(filter && !aggregateFilter && { where: filter.condition }),
+      ...(where && { where }),
       ...(aggregateFilter && { rowCount: engine.dialect.countIf(aggregateFilter) }),
+      ...(newest && !('message' in newest) && { newest }),
     }
   } catch (thrown) {
     return problemFromThrown(check.type, thrown)
   }
 }
 
+/** A check of one bucket of its window alone. */
+function planBucket(
+  engine: Engine,
+  table: TableInfo,
+  { window, ...check }: Check,
+  { bucket, mode }: { bucket: Bucket; mode: FilterMode | undefined },
+): PlannedCheck | CheckProblem {
+  return planCheck(engine, table, check, mode, bucketCondition(window!.column, bucket, engine.dialect))
+}
+
+function planBranches(
+  engine: Engine,
+  table: TableInfo,
+  check: Check,
+  { context, window, mode }: { context: CheckContext; window: CheckWindow; mode: FilterMode | undefined },
+): PlannedCheck | CheckProblem {
+  const branches: PlannedCheck[] = []
+  for (const bucket of window.buckets) {
+    const branch = planBucket(engine, table, check, { bucket, mode })
+    if ('message' in branch) return branch
+    branches.push(branch)
+  }
+  const newest = planBucket(engine, table, check, { bucket: window.buckets.at(-1)!, mode: 'where' })
+  return { check, context, measures: {}, branches, ...(!('message' in newest) && { newest }) }
+}
+
 function planMeasures(
   engine: Engine,
-  { type, groupBy = [] }: Check,
+  { type, groupBy = [], window }: Check,
   context: CheckContext,
 ): PlannedCheck['measures'] {
   const measures = measuresOf(type, context)
   const rank = ranksPercentile(engine, type) ? rankedPercentileOf(type, context) : undefined
   if (rank) return { value: rank }
-  return groupBy.length === 0 ? sortApart(type, context, measures) : measures
+  return groupBy.length === 0 && !window ? sortApart(type, context, measures) : measures
 }
 
 /** Marks the aggregate of a metric that sorts, where it is measured apart from the others. */

@@ -3,12 +3,13 @@ import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
-import { readOutcome } from './outcomes.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
 import { CheckTypeError } from './guarded-type.ts'
 import { validateFilterOnEngine, validateOnEngine } from './engine-validation.ts'
 import { takeSamples } from './samples.ts'
-import { partitionChecks, writeStatement, type ScanPart } from './statement.ts'
+import { readPartOutcome, writePart } from './rows/bucket-statement.ts'
+import type { ScanPart } from './rows/part.ts'
+import { partitionChecks } from './statement.ts'
 
 export type { Engine } from './plan.ts'
 
@@ -96,7 +97,7 @@ export async function explainScan(
 ): Promise<ExplainedStatement[]> {
   const { planned } = await planChecks(engine, table, checks)
   return partitionChecks(planned, engine).map(part => ({
-    ...engine.dialect.render(writeStatement(part, table, engine).select),
+    ...engine.dialect.render(writePart(part, table, engine).select),
     checks: part.checks.map(({ check }) => check.id),
   }))
 }
@@ -216,11 +217,11 @@ async function tryPart(
   session: ScanSession,
 ): Promise<CheckOutcome[] | ConnectorError> {
   const startedAt = session.now()
-  const statement = writeStatement(part, table, session.engine)
+  const statement = writePart(part, table, session.engine)
   try {
     const rows = await session.run(statement.select)
     const durationMs = Math.round(session.now() - startedAt)
-    return part.checks.map(item => readOutcome(item, part, statement, rows, durationMs))
+    return part.checks.map(item => readPartOutcome(item, part, statement, rows, durationMs))
   } catch (thrown) {
     return requireCheckError(thrown)
   }
@@ -267,18 +268,19 @@ async function blamesWholePart(
  * what was too much together. One bad check of n costs at most 2 log2 n statements.
  */
 async function bisectPart(
-  { checks, groupBy }: ScanPart,
+  part: ScanPart,
   error: ConnectorError,
   table: TableInfo,
   session: ScanSession,
   durationMs: number,
 ): Promise<CheckOutcome[]> {
+  const { checks } = part
   if (checks.length === 1 || error.kind === 'timeout') return checks.map(failedOutcome(error, durationMs))
   const middle = Math.ceil(checks.length / 2)
-  const first: ScanPart = { checks: checks.slice(0, middle), groupBy }
-  const second: ScanPart = { checks: checks.slice(middle), groupBy }
-  const dig = (part: ScanPart, result: CheckOutcome[] | ConnectorError) =>
-    Array.isArray(result) ? result : bisectPart(part, result, table, session, durationMs)
+  const first: ScanPart = { ...part, checks: checks.slice(0, middle) }
+  const second: ScanPart = { ...part, checks: checks.slice(middle) }
+  const dig = (half: ScanPart, result: CheckOutcome[] | ConnectorError) =>
+    Array.isArray(result) ? result : bisectPart(half, result, table, session, durationMs)
   const firstResult = await tryPart(first, table, session)
   const outcomes = await dig(first, firstResult)
   const isInferred = Array.isArray(firstResult) && second.checks.length > 1
@@ -308,6 +310,12 @@ async function withSamples(
   session: ScanSession,
   { sampleLimit = 0, maskedColumns = new Set(), hideSelectRows = maskedColumns.size > 0 }: ScanOptions,
 ): Promise<CheckOutcome> {
+  if (outcome.status === 'windowed') {
+    const { bucket, outcome: newest } = outcome.buckets.at(-1)!
+    const options = { sampleLimit, maskedColumns, hideSelectRows, timeoutMs: 0 }
+    const sampled = item.newest ? await withSamples(newest, item.newest, session, options) : newest
+    return { ...outcome, buckets: [...outcome.buckets.slice(0, -1), { bucket, outcome: sampled }] }
+  }
   const limit = typeof sampleLimit === 'number' ? sampleLimit : (sampleLimit[outcome.id] ?? 0)
   if (outcome.status !== 'counted' || outcome.invalid <= 0 || limit <= 0) return outcome
   const startedAt = session.now()

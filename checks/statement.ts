@@ -2,15 +2,10 @@ import type { TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import { join, raw, Sql, sql } from '../connectors/sql.ts'
 import type { Measure } from './check.ts'
+import { rowsOf, windowKey, withBuckets, type ScanPart } from './rows/part.ts'
 import { rowCount } from './measures.ts'
 import type { Engine, PlannedCheck, PlannedMeasure, SortedAggregate } from './plan.ts'
 import { selectRankedPercentiles, type RankedPercentile } from './ranked-percentiles.ts'
-
-/** Checks that one SELECT measures. */
-export interface ScanPart {
-  checks: PlannedCheck[]
-  groupBy: readonly string[]
-}
 
 /** The SELECT of a part. */
 export interface ScanStatement {
@@ -21,6 +16,9 @@ export interface ScanStatement {
 
 /** The most groups of a metric with `group_by`; one more makes it an error. */
 export const MAX_GROUPS = 1000
+
+/** The most rows that are read of groups in buckets: a hundred buckets of a hundred groups. */
+export const MAX_BUCKET_GROUPS = 10_000
 
 /** The output column of all rows. */
 export const TOTAL_COLUMN = 'm0'
@@ -89,7 +87,7 @@ export function partitionChecks(
   for (const item of planned) {
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
-    const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)} ${item.where?.key ?? ''}`
+    const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)} ${item.where?.key ?? ''} ${windowKey(item)}`
     const key = needsOwnStatement(item) ? `alone ${item.check.id}` : shared
     const part = groups.get(key) ?? { checks: [], groupBy }
     part.checks.push(item)
@@ -97,11 +95,12 @@ export function partitionChecks(
   }
   const isAlone = (part: ScanPart) => (part.checks.some(needsOwnStatement) ? 1 : 0)
   const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
-  return parts.flatMap(part => splitByLimits(part, dialect))
+  return parts.flatMap(part => splitByLimits(part, dialect)).map(withBuckets)
 }
 
 /** All that a check has measured. */
-function measuresOf({ measures, rowCount: rows }: PlannedCheck): PlannedMeasure[] {
+function measuresOf({ measures, rowCount: rows, branches = [] }: PlannedCheck): PlannedMeasure[] {
+  if (branches.length > 0) return branches.flatMap(measuresOf)
   return rows ? [rows, ...Object.values(measures)] : Object.values(measures)
 }
 
@@ -150,17 +149,20 @@ export function writeStatement(
   part: ScanPart,
   table: TableInfo,
   { dialect }: Pick<Engine, 'dialect'>,
+  within: { range?: Sql; buckets?: Aggregates } = {},
 ): ScanStatement {
   const measures = new Map<string, PlannedMeasure>([[rowCount.key, rowCount]])
   for (const item of part.checks)
     for (const measure of measuresOf(item)) measures.set(measureKey(measure), measure)
   const columns = new Map([...measures.keys()].map((key, index) => [key, `m${index}`]))
   const asked = [...measures].map(([key, measure]) => ({ name: columns.get(key) ?? '', measure }))
-  const from = rowsOf(part, dialect.table(table))
-  if (part.groupBy.length === 0) {
+  const { range, buckets = [] } = within
+  const from = rowsOf(part, dialect.table(table), range)
+  if (part.groupBy.length === 0 && !range) {
     return { select: selectWholeTable(asked, from, dialect), columns }
   }
-  const groups = part.groupBy.map((name, index) => [groupColumnName(index), dialect.quote(name)] as const)
+  const ofColumns = part.groupBy.map((name, index) => [groupColumnName(index), dialect.quote(name)] as const)
+  const groups = [...buckets, ...ofColumns]
   const totals = asked.flatMap(({ name, measure }) =>
     isRank(measure) ? [] : [[name, toAggregate(measure)] as const],
   )
@@ -169,17 +171,8 @@ export function writeStatement(
     ranks.length > 0
       ? selectRankedPercentiles(ranks, { from, groups, totals }, dialect)
       : selectGroups(totals, { from, groups }, dialect)
-  return { select: dialect.limit(select, MAX_GROUPS + 1), columns }
-}
-
-/** What stands in FROM of a part, with the WHERE of rows that any of its checks is about. */
-function rowsOf({ checks }: ScanPart, table: Sql): Sql {
-  const [{ where } = { where: undefined }] = checks
-  if (where) return sql`${table} where ${where}`
-  const filters = checks.map(({ context }) => context.aggregateFilter)
-  if (filters.length === 0 || !filters.every(filter => filter !== undefined)) return table
-  const different = new Map(filters.map(filter => [filter.key, filter]))
-  return sql`${table} where ${join([...different.values()], ' or ')}`
+  if (ofColumns.length === 0) return { select, columns }
+  return { select: dialect.limit(select, range ? MAX_BUCKET_GROUPS : MAX_GROUPS + 1), columns }
 }
 
 interface NamedMeasure<Of> {
@@ -187,7 +180,7 @@ interface NamedMeasure<Of> {
   measure: Of
 }
 
-type Aggregates = readonly (readonly [name: string, measure: Sql])[]
+export type Aggregates = readonly (readonly [name: string, measure: Sql])[]
 
 /** The measure of a group; a plan lets no tally without an aggregate come here. */
 function toAggregate(measure: Measure | SortedAggregate): Sql {
@@ -203,7 +196,8 @@ function selectGroups(
   dialect: Dialect,
 ): Sql {
   const outputs = [...groups, ...aggregates].map(output => selectAs(output, dialect))
-  return sql`select ${join(outputs)} from ${from} group by ${join(groups.map(([, column]) => column))}`
+  const select = sql`select ${join(outputs)} from ${from}`
+  return groups.length === 0 ? select : sql`${select} group by ${join(groups.map(([, column]) => column))}`
 }
 
 /**

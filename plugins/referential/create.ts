@@ -1,7 +1,7 @@
 import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { validateFilterOnEngine, validationSession } from '../../checks/engine-validation.ts'
-import { findFilterProblem, readFilter } from '../../checks/sql/filter.ts'
+import { findFilterProblem, readFilter } from '../../checks/plan.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'

@@ -160,7 +160,9 @@ export async function mariadbStand(t: Teardown): Promise<EngineTestDatabase> {
     deviations: ['texts are padded', 'patterns follow collations'],
     // MariaDB takes no offset in a text: a moment is written in the session's zone, UTC.
     literal: (value, { type }) =>
-      type === 'timestamp null' ? `'${new Date(String(value)).toISOString().slice(0, 19)}'` : undefined,
+      type === 'timestamp null' && value !== null
+        ? `'${new Date(String(value)).toISOString().slice(0, 19)}'`
+        : undefined,
   })
 }
 

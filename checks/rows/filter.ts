@@ -3,8 +3,8 @@ import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { sql } from '../../connectors/sql.ts'
 import { isRowRule, type Check, type Filter } from '../check.ts'
-import { checkCustomSql, parseCustomSql, type CustomSqlResult } from './custom-sql.ts'
-import { renderCustomSql } from './render.ts'
+import { checkCustomSql, parseCustomSql, type CustomSqlResult } from '../sql/custom-sql.ts'
+import { renderCustomSql } from '../sql/render.ts'
 
 /** Longest filter, in characters. */
 export const MAX_FILTER_CHARACTERS = 2_000
@@ -62,7 +62,9 @@ export type FilterMode = 'where' | 'aggregates'
  */
 export function filterModes(checks: readonly Check[]): Map<string, FilterMode> {
   const modes = new Map<string, FilterMode>()
-  const sets = Map.groupBy(checks, ({ groupBy = [] }) => JSON.stringify(groupBy))
+  const sets = Map.groupBy(checks, ({ groupBy = [], window }) =>
+    JSON.stringify([groupBy, window?.column, window?.grid]),
+  )
   for (const together of sets.values()) {
     const sharing = together.filter(({ type }) => !type.userSql && !type.ownStatement)
     const isOneFilter = new Set(sharing.map(({ filter }) => filter)).size === 1
