@@ -53,8 +53,8 @@ export function asColumnNumber({
 }
 
 /** How many characters the texts of a column have. */
-export function columnTextLength(context: ColumnContext): Sql {
-  return context.dialect.textLength(asColumnText(context))
+export function columnTextLength(context: Pick<CheckContext, 'value' | 'info' | 'dialect'>): Sql {
+  return context.dialect.textLength(asColumnText({ ...context, column: context.value }))
 }
 
 /** The column as text. A text column is unchanged, so that its own collation and padding apply. */

@@ -16,6 +16,7 @@ export const standardDeviation: AggregateMetric = {
   kinds: NUMERIC_KINDS,
   // It is how far two rows are apart.
   revealsValue: 'grouped',
+  filters: true,
   rollup: { value: 'standard_deviation' },
-  measure: ({ column, dialect }) => dialect.standardDeviation(column),
+  measure: ({ value, dialect }) => dialect.standardDeviation(value),
 }

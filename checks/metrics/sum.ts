@@ -16,6 +16,7 @@ export const sum: AggregateMetric = {
   column: 'required',
   kinds: NUMERIC_KINDS,
   revealsValue: 'grouped',
+  filters: true,
   rollup: { value: 'count' },
-  measure: ({ column, info, dialect }) => sql`coalesce(${dialect.sum(column, info)}, 0)`,
+  measure: ({ value, info, dialect }) => sql`coalesce(${dialect.sum(value, info)}, 0)`,
 }

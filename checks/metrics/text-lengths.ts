@@ -9,6 +9,7 @@ const ofLengths = {
   config: Joi.object({}),
   column: 'required',
   kinds: ['text'],
+  filters: true,
 } as const satisfies Partial<AggregateMetric>
 
 /** min_length: the characters of the shortest text; an empty text has 0. */

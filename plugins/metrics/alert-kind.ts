@@ -32,7 +32,10 @@ export const metricAnomaly: AlertKind = {
     history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
   }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
-  facts: ({ column_name, filter, value, expected_value, range: band, allowed, beyond }, { fill, join, range }) => [
+  facts: (
+    { column_name, filter, value, expected_value, range: band, allowed, beyond },
+    { fill, join, range },
+  ) => [
     ['Column', column_name],
     ['Rows', filter],
     ['Found', value],

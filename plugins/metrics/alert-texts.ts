@@ -3,7 +3,13 @@ import type { SeriesPoint } from '../../checks/detector.ts'
 import { comparable, explanation } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
-import { describeFilter, filterDetails, pathOfTable, type CheckResult, type SeriesValues } from '../checks/kit.ts'
+import {
+  describeFilter,
+  filterDetails,
+  pathOfTable,
+  type CheckResult,
+  type SeriesValues,
+} from '../checks/kit.ts'
 import { detailsOf, type Breach, type Metric } from './models.ts'
 import { presentBreach } from './present.ts'
 import { describeBreach, detectionOf, type MetricSettings } from './thresholds.ts'
