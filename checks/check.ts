@@ -5,6 +5,7 @@ import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
 import type { Domain } from './detector/scales.ts'
 import type { Bucket } from './rows/buckets.ts'
+export type { Bucket, BucketGrid } from './rows/buckets.ts'
 import type { SqlSurvey } from './sql/survey.ts'
 
 /** Which rows a check is about: those for which a boolean expression in the engine's SQL is true. */

@@ -24,6 +24,8 @@ import { readRowCounts, rowMeasures } from './row-rules.ts'
 /** What features find checks good with. */
 export { buildCheckContext } from './rows/context.ts'
 export { findFilterProblem, readFilter } from './rows/filter.ts'
+export { keepingOf, MAX_BUCKETS } from './rows/bucket-conditions.ts'
+export { completeBuckets, findWindowProblem, windowSeconds } from './rows/buckets.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>

@@ -49,6 +49,13 @@ const CHECKS = `
       column_name text,
       -- A boolean expression of the source's SQL: which rows it is about.
       filter text,
+      -- With a window it is about one bucket of time at a time: the column, the size of a bucket, for how long its data may
+      -- arrive, how many of the last buckets are measured again, and up to where it was measured.
+      time_column text,
+      window_size text,
+      window_delay text,
+      revisit smallint,
+      last_bucket_end timestamptz,
       -- What the type asks for.
       config jsonb not null default '{}',
       settings jsonb not null default '{}',
@@ -139,6 +146,13 @@ const CHECKS = `
       is_backfilled boolean not null default false,
       error_message text,
       duration_ms integer not null default 0,
+      -- The bucket that it is about, whose start is the time of the result; when it was last found to have other numbers, how
+      -- often, and what its value was at first.
+      bucket_start timestamptz,
+      bucket_end timestamptz,
+      revised_at timestamptz,
+      revisions integer not null default 0,
+      first_value double precision,
       -- What one kind of check has that others have not.
       details jsonb not null default '{}',
       primary key (id, at)

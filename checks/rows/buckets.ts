@@ -19,6 +19,8 @@ export interface Bucket {
   end: Date
   from: string
   to: string
+  /** What people call it, in its zone: `2026-11-27`, `2026-11-27 06:00`, `2026-11-23 to 2026-11-29`. */
+  label: string
 }
 
 interface WindowSize {
@@ -97,7 +99,13 @@ function bucketsOf({ size, keeping }: BucketGrid, zone: string, from: Date, unti
     .slice(0, -1)
     .map((start, place) => {
       const end = distinct[place + 1]!
-      return { start, end, from: textOf(start, keeping, zone), to: textOf(end, keeping, zone) }
+      return {
+        start,
+        end,
+        from: textOf(start, keeping, zone),
+        to: textOf(end, keeping, zone),
+        label: labelOf(start, end, size, zone),
+      }
     })
     .filter(({ start, end }) => end > from && start <= until)
 }
@@ -118,6 +126,16 @@ function edgeAt(day: number, hour: number, zone: string): Date {
     'day',
   )
   return (hour === 0 ? start : start.set({ hour })).toJSDate()
+}
+
+function labelOf(start: Date, end: Date, size: string, zone: string): string {
+  const first = DateTime.fromJSDate(start, { zone })
+  const { unit, count } = requireSize(size)
+  if (unit === 'hours') return first.toFormat('yyyy-MM-dd HH:mm')
+  const day = first.toFormat('yyyy-MM-dd')
+  // The last moment of the bucket lies in its last day.
+  const last = DateTime.fromMillis(end.getTime() - 1, { zone }).toFormat('yyyy-MM-dd')
+  return count === 1 ? day : `${day} to ${last}`
 }
 
 function textOf(moment: Date, keeping: TimeKeeping, zone: string): string {

@@ -66,13 +66,13 @@ export function filterModes(checks: readonly Check[]): Map<string, FilterMode> {
     JSON.stringify([groupBy, window?.column, window?.grid]),
   )
   for (const together of sets.values()) {
-    const sharing = together.filter(({ type }) => !type.userSql && !type.ownStatement)
+    const sharing = together.filter(({ type }) => type.userSql !== true && !type.ownStatement)
     const isOneFilter = new Set(sharing.map(({ filter }) => filter)).size === 1
     for (const check of together) {
       const { type, filter, id } = check
       if (filter === undefined) continue
       const isShared =
-        !type.userSql && !type.ownStatement && !isOneFilter && (isRowRule(type) || type.filters === true)
+        type.userSql !== true && !type.ownStatement && !isOneFilter && (isRowRule(type) || type.filters === true)
       modes.set(id, isShared ? 'aggregates' : 'where')
     }
   }

@@ -1,10 +1,12 @@
+import type { Bucket } from '../../checks/check.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AlertEvent, AlertKind } from '../alerts/api.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckDeps } from './deps.ts'
 import { isAlertDue, isFailing } from './failing-runs.ts'
-import { publicIdOf, type AlertSubject, type Capture, type CheckKind, type JudgedSeries } from './kind.ts'
+import { publicIdOf } from './kind.ts'
+import type { AlertSubject, AlertTexts, Capture, CheckKind, JudgedSeries } from './kind.ts'
 import { lockCheck } from './locks.ts'
 import type { CheckRow } from './models.ts'
 import { confirmResults } from './past/states.ts'
@@ -114,11 +116,22 @@ async function eventsOf<Row extends CheckRow>(
       events.push({
         ...subjectOf(capture.row),
         cause: publicIdOf(kind, capture.row),
-        ...kind.alertTexts(capture, worst, table, pasts.get(item) ?? []),
+        ...withBucket(kind.alertTexts(capture, worst, table, pasts.get(item) ?? []), capture.bucket),
       })
     }
   }
   return events
+}
+
+/** The texts of an alert that say which bucket of time is meant. */
+function withBucket(texts: AlertTexts, bucket: Bucket | undefined): AlertTexts {
+  if (!bucket) return texts
+  const { title, details } = texts
+  return {
+    ...texts,
+    title: `${title} (${bucket.label})`,
+    details: { ...details, bucket_start: bucket.start, bucket_end: bucket.end },
+  }
 }
 
 /**

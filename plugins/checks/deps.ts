@@ -12,6 +12,8 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
   catalog: CatalogApi
   alerts: AlertsApi
   operatingSchedules: OperatingSchedulesApi
+  /** The setting TIMEZONE: the zone of sources that name none. */
+  timezone: string
   /** The kinds of checks by their names, in the order in which their rows are locked. */
   kinds: ReadonlyMap<string, CheckKind>
   /** The kinds that are measured for many tables of a source at once. */
@@ -22,10 +24,11 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
 
 /** @param added what other features add to the checks */
 export function depsOf(
-  server: Pick<Server, 'checks' | 'db' | 'jobs' | 'pino' | 'plugins' | 'telemetry'>,
+  server: Pick<Server, 'checks' | 'config' | 'db' | 'jobs' | 'pino' | 'plugins' | 'telemetry'>,
   added: Pick<CheckDeps, 'kinds' | 'sourceKinds' | 'listeners'>,
 ): CheckDeps {
   const { db, jobs, pino, telemetry, checks: types } = server
+  const { timezone } = server.config
   const { alerts, catalog, operatingSchedules } = server.plugins
-  return { db, jobs, pino, telemetry, types, catalog, alerts, operatingSchedules, ...added }
+  return { db, jobs, pino, telemetry, types, catalog, alerts, operatingSchedules, timezone, ...added }
 }

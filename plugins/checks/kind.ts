@@ -1,5 +1,5 @@
 /** What a kind of check is: how its rows are measured, judged, shown and alerted of. */
-import type { Check, CheckOutcome, CheckType } from '../../checks/check.ts'
+import type { Bucket, Check, CheckOutcome, CheckType } from '../../checks/check.ts'
 import type {
   DetectorState,
   Schedule,
@@ -89,6 +89,8 @@ export interface Capture<Row extends CheckRow = CheckRow> {
   other?: Table
   /** The hours of now of the schedule that it is judged by. */
   hours?: Schedule
+  /** The bucket of time that the outcome is about, of a check with a window. */
+  bucket?: Bucket
 }
 
 /** What an alert says of a failing check; the engine adds whose alert it is. */

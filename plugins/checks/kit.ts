@@ -46,3 +46,4 @@ export {
   storeOneEach,
   storePast,
 } from './store.ts'
+export { seriesInterval, windowColumnsOf } from './windows/windows.ts'

@@ -43,6 +43,16 @@ export class CheckRow extends CompanyRow {
   declare columnName: string | null
   /** A boolean expression in the SQL of the engine, of the rows that it is about; null of all rows. */
   declare filter: string | null
+  /** The column with the time of a row, of a check with a window. */
+  declare timeColumn: string | null
+  /** `1d`: it is about one bucket of so much time; null of all rows. */
+  declare windowSize: string | null
+  /** `6h`: for how long data of a bucket may still arrive; null is none. */
+  declare windowDelay: string | null
+  /** How many of the last buckets are measured again; null is 2. */
+  declare revisit: number | null
+  /** The end of the newest bucket that was measured. */
+  declare lastBucketEnd: Date | null
   declare config: Record<string, unknown>
   declare groupByColumns: string[]
   declare otherTableId: string | null
@@ -175,6 +185,13 @@ export class CheckResult extends CompanyRow {
   declare isBackfilled: boolean
   declare errorMessage: string | null
   declare durationMs: number
+  /** The bucket of time that it is about; null of one of all rows. */
+  declare bucketStart: Date | null
+  declare bucketEnd: Date | null
+  /** When its bucket was last found to have other numbers, how often, and the value that it had first. */
+  declare revisedAt: Date | null
+  declare revisions: number
+  declare firstValue: number | null
   /** What its kind of check has that others have not. */
   declare details: Record<string, unknown>
 }

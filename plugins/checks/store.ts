@@ -1,7 +1,7 @@
 /** How the checks of a kind are found, created, changed and removed. */
 import { raw, type PartialModelObject, type QueryBuilder } from 'objection'
 import { v4 } from 'uuid'
-import type { Schedule, SeriesPoint } from '../../checks/detector.ts'
+import type { DetectorState, Schedule, SeriesPoint } from '../../checks/detector.ts'
 import { findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { dueAgain, rescheduled } from '../../server/database/due.ts'
@@ -14,12 +14,13 @@ import { lockCheck, lockChecksByUuid } from './locks.ts'
 import {
   CheckResult,
   queryChecks,
+  type SeriesValues,
   type CheckModel,
   type CheckRow,
   type NewRow,
   type TableNames,
 } from './models.ts'
-import { activeAt, type SeriesOf } from './past/points.ts'
+import { activeAt } from './past/points.ts'
 import { relearn, saveStates } from './past/states.ts'
 import { seriesOutcomes } from './run/record.ts'
 
@@ -229,19 +230,47 @@ export async function storePast<Row extends CheckRow>(
   { points }: Pick<Backfill, 'points'>,
   hours?: Schedule,
 ): Promise<void> {
-  let state = kind.startState?.(check) ?? null
-  const past: SeriesPoint[] = []
-  const results = points.flatMap(({ at, outcome }) =>
+  const known = new Map<string, PastSeries>()
+  const results = points.flatMap(({ at, outcome, bucket }) =>
     seriesOutcomes(outcome).map(each => {
+      const series = seriesIn(known, each.series, () => kind.startState?.(check) ?? null)
+      const { state, past } = series
       const judgement = kind.judge(check, each.outcome, { at, wasActive: activeAt(hours, at), past }, state)
-      state = judgement.state
+      series.state = judgement.state
       if (judgement.detection) past.push(judgement.detection.point)
-      return { checkId: check.id, at, isBackfilled: true, series: each.series, ...judgement.judged }
+      return {
+        checkId: check.id,
+        at,
+        isBackfilled: true,
+        series: each.series,
+        ...judgement.judged,
+        ...(bucket && { bucketStart: bucket.start, bucketEnd: bucket.end }),
+      }
     }),
   )
   await insertAll(results, chunk => CheckResult.query(trx).insert(chunk))
-  const learned: SeriesOf<Pick<Row, 'id'>> = { row: check, series: {} }
-  if (state) await saveStates(trx, [{ ...learned, state }], points.at(-1)?.at ?? new Date())
+  const learned = [...known.values()].flatMap(({ values: series, state }) =>
+    state ? [{ row: check, series, state }] : [],
+  )
+  await saveStates(trx, learned, points.at(-1)?.at ?? new Date())
+}
+
+/** A series while its past is judged. */
+interface PastSeries {
+  values: SeriesValues
+  state: DetectorState | null
+  past: SeriesPoint[]
+}
+
+function seriesIn(
+  known: Map<string, PastSeries>,
+  values: SeriesValues,
+  start: () => DetectorState | null,
+): PastSeries {
+  const key = JSON.stringify(values)
+  const series = known.get(key) ?? { values, state: start(), past: [] }
+  known.set(key, series)
+  return series
 }
 
 /** The columns that say what manages a check. */

@@ -1,7 +1,8 @@
-import type { Check, CheckOutcome, CheckType } from '../../checks/check.ts'
+import type { Bucket, Check, CheckOutcome, CheckType } from '../../checks/check.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckSummary } from './kind.ts'
+import type { WindowColumns } from './windows/windows.ts'
 
 /** What all active checks of an asset found, as a job's result has it. */
 export interface AssetCheckResult {
@@ -60,11 +61,15 @@ export interface CheckRequest {
   groupBy?: readonly string[]
   /** A boolean expression in the SQL of the engine: the check is about the rows for which it is true. */
   filter?: string | null | undefined
+  /** One bucket of time at a time. */
+  window?: WindowColumns
 }
 
 /** A request that was found good, with the defaults of its config filled in. */
 export type ConfiguredCheck = TableContext & {
-  check: Omit<Check, 'id'>
+  /** Without its window, whose buckets depend on the moment. */
+  check: Omit<Check, 'id' | 'window'>
+  window?: WindowColumns
   /** What people should know of it, sentences. */
   warnings: string[]
   /** Whether the engine was asked the type's questions, and has nothing against it. */
@@ -87,6 +92,8 @@ export type ComputedHistory =
 /** What a check would have said at a moment. */
 export interface HistoryOutcome {
   at: Date
+  /** The bucket that it is about, of a check with a window. */
+  bucket?: Bucket
   outcome: CheckOutcome
 }
 

@@ -14,6 +14,8 @@ export const metricAnomaly: AlertKind = {
     table_path: held.text,
     column_name: held.text.allow(null),
     filter: held.text.description('The rows that it is about, of a check with a filter.'),
+    bucket_start: held.time.description('The bucket of time that it is about, of a check with a window.'),
+    bucket_end: held.time,
     value: held.number.allow(null),
     expected_value: held.number.allow(null),
     range: Joi.object({ low: held.number.allow(null), high: held.number.allow(null) }),

@@ -7,6 +7,7 @@ import {
   describeFilter,
   filterDetails,
   pathOfTable,
+  seriesInterval,
   type CheckResult,
   type SeriesValues,
 } from '../checks/kit.ts'
@@ -69,7 +70,7 @@ export function alertTexts(
   const { breach } = detailsOf(judged)
   const sentence = breach
     ? describeBreach(metric, point.value, breach)
-    : explanation(metric.type, point, verdict, metric.checkInterval)
+    : explanation(metric.type, point, verdict, seriesInterval(metric))
   const anomalies = all.filter(each => each.judged.status === 'fail' && !each.judged.isLearning)
   return {
     severity: severityOf(metric, judged),

@@ -3,7 +3,7 @@ import { columnsOf } from '../../server/http/fields.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { Backfill, CheckRequest, ConfiguredCheck } from '../checks/api.ts'
-import { insertChecks, storePast } from '../checks/kit.ts'
+import { insertChecks, storePast, windowColumnsOf } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric, type NamedMetric } from './models.ts'
@@ -51,6 +51,7 @@ export function requestOf({
     otherFields: fieldNamesOf(newMetric),
     groupBy: group_by_columns,
     filter,
+    window: windowColumnsOf(rest),
   }
 }
 

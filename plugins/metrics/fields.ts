@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { shared } from '../../server/http/check-schemas.ts'
+import { shared, windowFields } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { Metric } from './models.ts'
@@ -35,6 +35,7 @@ export const metricFields = {
     example: [],
   },
   filter: shared.filter,
+  ...windowFields,
   capture_interval: shared.interval,
   sensitivity: {
     column: 'sensitivity',

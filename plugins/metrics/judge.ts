@@ -9,16 +9,28 @@ import {
 } from '../../checks/detector.ts'
 import type { DetectorState, Domain } from '../../checks/detector.ts'
 import type { CheckMoment, JudgedSeries, Judgement } from '../checks/api.ts'
-import { failedJudgement, NO_BAND, secondsOf, worstStatus, type CheckStatus } from '../checks/kit.ts'
+import {
+  failedJudgement,
+  NO_BAND,
+  secondsOf,
+  seriesInterval,
+  worstStatus,
+  type CheckStatus,
+} from '../checks/kit.ts'
 import type { Metric, SnapshotDetails } from './models.ts'
 import { detectionOf, findBreach, type MetricSettings } from './thresholds.ts'
 
 /** The state of a metric's group that has learned nothing. @param domain as its type states it */
 export function startState(
-  { type, checkInterval }: Pick<Metric, 'type' | 'checkInterval'>,
+  metric: Pick<Metric, 'type' | 'checkInterval'> & Partial<Pick<Metric, 'windowSize'>>,
   domain: Domain,
 ): DetectorState {
-  return startDetector({ series: type, domain, interval: checkInterval, direction: 'both' })
+  return startDetector({
+    series: metric.type,
+    domain,
+    interval: seriesInterval(metric),
+    direction: 'both',
+  })
 }
 
 /** The groups of an outcome; a metric without groups has the one group {}. None of a failed one. */

@@ -1,7 +1,8 @@
 import { describeValue, explanation } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
-import { failingRunOf, secondsOf, type CheckResult } from '../checks/kit.ts'
+import { presentBucket } from '../../server/http/check-schemas.ts'
+import { failingRunOf, secondsOf, seriesInterval, type CheckResult } from '../checks/kit.ts'
 import { metricFields } from './fields.ts'
 import { detailsOf, type Breach, type Metric, type NamedMetric } from './models.ts'
 import {
@@ -41,6 +42,7 @@ export function presentSnapshot(result: CheckResult, metric: Metric) {
     ...(Object.keys(result.series).length > 0 && { group_values: result.series }),
     value: result.value,
     captured_at: result.at,
+    ...presentBucket(result),
     is_anomaly: isAnomaly,
     z_score: result.zScore ?? 0,
     status: result.status.toUpperCase(),
@@ -59,13 +61,13 @@ export function presentSnapshot(result: CheckResult, metric: Metric) {
 
 /** The sentence that an alert of this value has or would have; null without a value. */
 function explainSnapshot(metric: Metric, result: CheckResult): string | null {
-  const { type, checkInterval } = metric
+  const { type } = metric
   const { value, at, low, high } = result
   if (value === null) return null
   const { basis, breach } = detailsOf(result)
   if (breach) return describeBreach(metric, value, breach)
   if (basis === null && low !== null && high !== null) return describeValue(type, value, { low, high })
-  return explanation(type, { at: secondsOf(at), value }, { basis, low, high }, checkInterval)
+  return explanation(type, { at: secondsOf(at), value }, { basis, low, high }, seriesInterval(metric))
 }
 
 /** A broken threshold, in numbers and in words. */

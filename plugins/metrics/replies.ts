@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import {
   backfillReply,
+  bucketReply,
   bandsReply,
   columnResultsReply,
   failingRunReply,
@@ -108,6 +109,7 @@ const snapshot = exampleRecord({
     .description('The value and what it was compared with, in a sentence; null without a value.')
     .example('18,250 rows; usually 18,140 to 18,333; 30 earlier values seen'),
   captured_at: time.example('2026-03-09T08:12:05.000Z'),
+  ...bucketReply,
   status: Joi.valid('PASS', 'FAIL', 'ERROR').example('PASS'),
   is_backfilled: flag.description('Computed of the past when the metric was made.').example(false),
   is_confirmed: flag.description('A user dismissed it as expected.').example(false),

@@ -38,8 +38,8 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
     bulk: { body: schemas.newMetrics, reply: replies.createdMany },
     replies,
     identify: ({ uuid, type }) => ({ title: `Metric m_${uuid}`, details: { metric_type: type } }),
-    subjectOf: ({ tableId, type, columnName: column, filter, groupByColumns: groups }) =>
-      filter !== null || groups.length > 0 ? null : { tableId, type, column },
+    subjectOf: ({ tableId, type, columnName: column, filter, windowSize, groupByColumns: groups }) =>
+      filter !== null || windowSize !== null || groups.length > 0 ? null : { tableId, type, column },
     presentSummary,
     list: (request, assetId, query) =>
       inCompany(request, async trx => {

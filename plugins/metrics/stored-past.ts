@@ -102,7 +102,7 @@ export async function judgeByMetric(
 /** The oldest metric of the same table, type, column, config, groups and interval with a value since a moment. */
 async function findEqualMetric(
   trx: Transaction,
-  { table, check }: ConfiguredCheck,
+  { table, check, window }: ConfiguredCheck,
   interval: Metric['checkInterval'],
   since: Date,
 ): Promise<Metric | undefined> {
@@ -113,6 +113,8 @@ async function findEqualMetric(
       type: check.type.name,
       columnName: check.column ?? null,
       filter: check.filter ?? null,
+      timeColumn: window?.timeColumn ?? null,
+      windowSize: window?.windowSize ?? null,
       checkInterval: interval,
     })
     .whereRaw('config = cast(? as jsonb)', [JSON.stringify(check.config)])

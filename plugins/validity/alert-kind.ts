@@ -13,6 +13,8 @@ export const validityFailure: AlertKind = {
     table_path: held.text,
     column_name: held.text.allow(null),
     filter: held.text.description('The rows that it is about, of a check with a filter.'),
+    bucket_start: held.time.description('The bucket of time that it is about, of a check with a window.'),
+    bucket_end: held.time,
     invalid_count: held.count.allow(null),
     invalid_percent: held.number.allow(null),
     total_rows: held.count.allow(null),

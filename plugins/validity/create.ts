@@ -7,7 +7,7 @@ import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
 import { periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
-import { insertChecks, storePast } from '../checks/kit.ts'
+import { insertChecks, storePast, windowColumnsOf } from '../checks/kit.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export async function configureRule(
@@ -34,6 +34,7 @@ export function requestOf(body: Omit<NewRule, 'table_path'>): Omit<CheckRequest,
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid,
     filter: body.filter,
+    window: windowColumnsOf(body),
   }
 }
 

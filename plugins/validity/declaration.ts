@@ -11,7 +11,7 @@ import { declaredRule } from './schemas.ts'
 import { checksWithNames } from '../checks/kit.ts'
 
 /** What a rule measures. */
-const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config', 'filter'] as const
+const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config', 'filter', 'time_column', 'window'] as const
 
 const DEFAULTS = { ...defaultsOf(ruleFields), is_active: true }
 

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { shared } from '../../server/http/check-schemas.ts'
+import { shared, windowFields } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { ValidityRule } from './models.ts'
@@ -26,6 +26,7 @@ const direction = shared.direction.body.description(
 export const detailFields = {
   description: shared.description,
   filter: shared.filter,
+  ...windowFields,
   alert_threshold_percent: {
     column: 'alertThresholdPercent',
     body: threshold,

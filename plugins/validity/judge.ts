@@ -2,7 +2,7 @@ import type { CheckOutcome } from '../../checks/check.ts'
 import { DIRECTIONS, judgePoint, learnPoint, listBands, startDetector } from '../../checks/detector.ts'
 import type { DetectorState, SeriesPoint } from '../../checks/detector.ts'
 import { directionOf, type RuleDetails, type ValidityRule } from './models.ts'
-import { failedJudgement, NO_BAND, secondsOf } from '../checks/kit.ts'
+import { failedJudgement, NO_BAND, secondsOf, seriesInterval } from '../checks/kit.ts'
 import type { CheckMoment, Judgement } from '../checks/api.ts'
 
 /** What a rule's values are called among the series of the detector. */
@@ -13,14 +13,17 @@ export type RuleSettings = Pick<
   ValidityRule,
   'detectionMode' | 'checkInterval' | 'operatingPeriodMode' | 'alertThresholdPercent' | 'sensitivity'
 > &
-  Partial<Pick<ValidityRule, 'direction' | 'consecutive'>>
+  Partial<Pick<ValidityRule, 'direction' | 'consecutive' | 'windowSize'>>
 
 /**
  * The state of a rule that has learned nothing; null of a manual one, which never does. It holds no schedule: every
  * point says whether it was active, so that no state can go by hours that have changed since.
  */
 export function startState(
-  rule: Pick<RuleSettings, 'detectionMode' | 'checkInterval' | 'operatingPeriodMode' | 'direction'>,
+  rule: Pick<
+    RuleSettings,
+    'detectionMode' | 'checkInterval' | 'operatingPeriodMode' | 'direction' | 'windowSize'
+  >,
 ): DetectorState | null {
   const direction = directionOf(rule)
   if (direction === null) return null
@@ -28,7 +31,7 @@ export function startState(
   return startDetector({
     series: SERIES,
     domain: 'percent',
-    interval: rule.checkInterval,
+    interval: seriesInterval(rule),
     direction: DIRECTIONS[direction],
     operating,
   })

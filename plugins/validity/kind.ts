@@ -8,7 +8,13 @@ import type { CheckDeps } from '../checks/kit.ts'
 import { validityFailure } from './alert-kind.ts'
 import { judgeRule, SERIES, startState } from './judge.ts'
 import { consecutiveOf, detailsOf, ValidityRule } from './models.ts'
-import { describeFilter, filterDetails, pathOfTable, type CheckResult } from '../checks/kit.ts'
+import {
+  describeFilter,
+  filterDetails,
+  pathOfTable,
+  seriesInterval,
+  type CheckResult,
+} from '../checks/kit.ts'
 
 /** Rules that say which values are valid. @param types finds the words for what a rule counted */
 export function makeValidityKind({ types }: Pick<CheckDeps, 'types'>): CheckKind<ValidityRule> {
@@ -73,7 +79,7 @@ function alertTexts(failing: FailingRule, table: TableContext, past: readonly Se
 /** What was found, of a learned band with what is usual. */
 function describeFailure({ capture: { row: rule }, worst: { judged, detection }, finding }: FailingRule) {
   if (finding !== null) return finding
-  if (detection) return explanation(SERIES, detection.point, detection.verdict, rule.checkInterval)
+  if (detection) return explanation(SERIES, detection.point, detection.verdict, seriesInterval(rule))
   return describeCounts(rule, detailsOf(judged).invalidCount, judged.totalRows, judged.value)
 }
 

@@ -1,3 +1,4 @@
+import { presentBucket } from '../../server/http/check-schemas.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
 import { presentFields } from '../../server/http/fields.ts'
@@ -59,6 +60,7 @@ export function presentResult(result: CheckResult, taken?: TakenSamples) {
     }),
     execution_duration_ms: result.durationMs,
     checked_at: result.at,
+    ...presentBucket(result),
     expected_value: result.expected,
     expected_range_low: result.low,
     expected_range_high: result.high,

@@ -104,7 +104,7 @@ const MAX_REPLAYED_RESULTS = 2_160
  */
 export async function loadStoredPast(
   trx: Transaction,
-  { table, check }: ConfiguredCheck,
+  { table, check, window }: ConfiguredCheck,
   { check_interval: interval, treat_null_as_valid: nullIsValid }: NewRule,
   days: number,
 ): Promise<PastOutcome[]> {
@@ -119,6 +119,8 @@ export async function loadStoredPast(
        where rule.company_id = :companyId and rule.table_id = :tableId and rule.kind = 'validity' and rule.type = :type
          and rule.column_name is not distinct from :column
          and rule.filter is not distinct from :filter
+         and rule.time_column is not distinct from :timeColumn
+         and rule.window_size is not distinct from :windowSize
          and rule.config = cast(:config as jsonb)
          and (:ignoresNullPolicy or cast(rule.settings ->> 'treatNullAsValid' as boolean) = :nullIsValid)
          and rule.check_interval = :interval
@@ -139,6 +141,8 @@ export async function loadStoredPast(
       type: check.type.name,
       column: check.column ?? null,
       filter: check.filter ?? null,
+      timeColumn: window?.timeColumn ?? null,
+      windowSize: window?.windowSize ?? null,
       config: JSON.stringify(check.config),
       nullIsValid,
       ignoresNullPolicy: check.type.ignoresNullPolicy ?? false,

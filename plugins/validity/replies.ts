@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import {
   backfillReply,
+  bucketReply,
   bandsReply,
   columnResultsReply,
   pastSeriesReply,
@@ -91,6 +92,7 @@ const resultFields = {
   ...judgedFields,
   execution_duration_ms: count.example(12),
   checked_at: time.example('2026-03-09T08:10:05.000Z'),
+  ...bucketReply,
   ...expectedFields,
   is_backfilled: flag.description('Computed of the past when the rule was made.').example(false),
   is_confirmed: flag.description('A user dismissed it as expected.').example(false),

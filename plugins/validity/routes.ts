@@ -38,8 +38,8 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
     bulk: { body: schemas.newRules, reply: replies.createdMany },
     replies,
     identify: ({ name }) => ({ title: `Rule ${name}`, details: { name } }),
-    subjectOf: ({ tableId, type, columnName: column, filter }) =>
-      filter === null ? { tableId, type, column } : null,
+    subjectOf: ({ tableId, type, columnName: column, filter, windowSize }) =>
+      filter === null && windowSize === null ? { tableId, type, column } : null,
     createdDetails: ({ type }) => ({ rule_type: type }),
     presentSummary: ({ total, pass, fail, error }) => ({
       total_rules: total,

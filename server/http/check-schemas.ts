@@ -72,6 +72,85 @@ export const failingRunReply = held.count
   .description('Which failing run in a row it is, where the check alerts after several; null elsewhere.')
   .example(null)
 
+/** The fields of a check that is about one bucket of time at a time. */
+export const windowFields = {
+  time_column: {
+    column: 'timeColumn',
+    body: Joi.string()
+      .min(1)
+      .max(300)
+      .allow(null)
+      .description('The column with the time of a row; of a check with a window.'),
+    default: null,
+    reply: held.text.allow(null).description('The column with the time of a row, of a check with a window.'),
+    example: null,
+  },
+  window: {
+    column: 'windowSize',
+    body: Joi.string()
+      .max(4)
+      .allow(null)
+      .description(
+        'The check is about one bucket of `time_column` at a time: hours that divide a day, or whole days or weeks, such as `1h`, `6h`, `1d`, `1w`. Buckets begin at midnight in the `timezone` of the source, weeks on Mondays.',
+      ),
+    default: null,
+    reply: held.text.allow(null).description('How much time a bucket has; null of a check of all rows.'),
+    example: null,
+  },
+  window_delay: {
+    column: 'windowDelay',
+    body: Joi.string()
+      .pattern(/^(\d{1,3})[hd]$/, 'hours or days, such as 6h or 2d')
+      .allow(null)
+      .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
+    default: null,
+    patch: true,
+    reply: held.text.allow(null).description('For how long data of a bucket may still arrive; null is none.'),
+    example: null,
+  },
+  revisit: {
+    column: 'revisit',
+    body: Joi.number()
+      .strict()
+      .integer()
+      .min(0)
+      .max(31)
+      .allow(null)
+      .description('How many of the last buckets are measured again, for late data; 2 by default.'),
+    default: null,
+    patch: true,
+    reply: held.count.allow(null).description('How many of the last buckets are measured again; null is 2.'),
+    example: null,
+  },
+} as const
+
+/** The keys of a result that is about a bucket. */
+export const bucketReply = {
+  bucket_start: held.time.optional().description('The bucket that it is about, of a check with a window.'),
+  bucket_end: held.time.optional(),
+  revisions: held.count.optional().description('How often its bucket was found to have other numbers.'),
+  revised_at: held.time.allow(null).optional(),
+  first_value: held.number.allow(null).optional().description('The value before the first revision.'),
+}
+
+/** What a result says of its bucket; nothing of one of all rows. */
+export function presentBucket(result: {
+  bucketStart: Date | null
+  bucketEnd: Date | null
+  revisions: number
+  revisedAt: Date | null
+  firstValue: number | null
+}) {
+  if (!result.bucketStart) return {}
+  return {
+    bucket_start: result.bucketStart,
+    bucket_end: result.bucketEnd,
+    revisions: result.revisions,
+    revised_at: result.revisedAt,
+    first_value: result.firstValue,
+  }
+}
+
 /** `catalog.schema.table` of a body. */
 export const tablePath = Joi.string().min(1).max(1_000).required()
 export const columnName = Joi.string().min(1).max(300)

@@ -37,6 +37,7 @@ const BENCHES: Record<string, { full: string[]; quick: string[] }> = {
   watch: { full: [], quick: ['--tables=200', '--checks=20'] },
   incidents: { full: [], quick: ['--seed=tune', '--scenarios=2'] },
   history: { full: ['10000000', '30'], quick: ['100000', '2'] },
+  windows: { full: ['30000000', '3'], quick: ['60000', '1'] },
   footprint: { full: [], quick: ['--quick'] },
 }
 

@@ -8,21 +8,61 @@ import type { TableContext } from '../../catalog/api.ts'
 import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from '../types.ts'
 import type { CheckDeps } from '../deps.ts'
 import { measure, tableRefusal } from '../run/measure.ts'
+import {
+  newestWindow,
+  pastWindow,
+  windowPlace,
+  type WindowColumns,
+  type WindowPlace,
+} from '../windows/windows.ts'
 
 /** What checks are tried with. */
-type TryDeps = Pick<CheckDeps, 'catalog' | 'telemetry'>
+type TryDeps = Pick<CheckDeps, 'catalog' | 'telemetry' | 'timezone'>
 
 const DAY_SECONDS = 86_400
 
 /** The id of the one check of a scan that stores nothing. */
 const DRY_RUN_ID = 'tried'
 
+/** What a check with a window would have said of its last buckets, at most a hundred: exact, whatever the type. */
+async function computeBuckets(
+  deps: TryDeps,
+  configured: ConfiguredCheck & { window: WindowColumns },
+  { days }: HistoryRange,
+): Promise<ComputedHistory> {
+  const { check, window: columns } = configured
+  const window = pastWindow(columns, requirePlace(deps, configured), days)
+  if (!window)
+    return { message: `${days} days have no bucket of ${columns.windowSize} that is over`, isFinal: true }
+  const { outcomes } = await measure(deps, configured, [{ ...check, id: DRY_RUN_ID, window }], {
+    purpose: 'dry_run',
+    isLowPriority: true,
+  })
+  const [outcome] = outcomes
+  if (outcome?.status !== 'windowed')
+    return { message: outcome?.status === 'error' ? outcome.message : 'Nothing was measured', isFinal: false }
+  return {
+    column: window.column,
+    points: outcome.buckets.map(({ bucket, outcome: one }) => ({ at: bucket.start, bucket, outcome: one })),
+  }
+}
+
+function requirePlace({ catalog, timezone }: TryDeps, table: TableContext): WindowPlace {
+  const place = windowPlace(catalog, table, { timezone, now: new Date() })
+  if (place) return place
+  throw catalog.sourceInactive(table.source)
+}
+
 /** What a check would have said in the past, by one statement. The last point lies one interval before now. */
 async function computeHistory(
-  { catalog }: TryDeps,
-  { source, table, check }: ConfiguredCheck,
-  { days, interval }: HistoryRange,
+  deps: TryDeps,
+  configured: ConfiguredCheck,
+  range: HistoryRange,
 ): Promise<ComputedHistory> {
+  const { source, table, check, window } = configured
+  if (window?.windowSize != null) return computeBuckets(deps, { ...configured, window }, range)
+  const { catalog } = deps
+  const { days, interval } = range
   const column = timestampColumn(catalog.tableInfo(table))
   if (!column) {
     const message = `${table.qualifiedName} has no timestamp column, such as created_at, with the time at which its rows were added`
@@ -83,7 +123,11 @@ export async function backfill(
   const past = await computeHistory(deps, configured, choice)
   if ('points' in past) {
     const { points, column } = past
-    const message = `${points.length} ${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
+    const how =
+      configured.window?.windowSize == null
+        ? `${choice.interval} values of the last ${choice.days} days were computed from ${column}, as if rows had only been added`
+        : `buckets of ${column} were measured`
+    const message = `${points.length} ${how}`
     return { points, summary: { points: points.length, timestamp_column: column, message } }
   }
   if (past.isFinal) throw invalidInput([{ field: 'backfill_days', error: past.message }])
@@ -103,7 +147,8 @@ export async function dryRun(
   const { catalog } = deps
   const { source, table } = configured
   if (!source.isActive) throw catalog.sourceInactive(source)
-  const check = { ...configured.check, id: DRY_RUN_ID }
+  const window = configured.window && newestWindow(configured.window, requirePlace(deps, configured))
+  const check = { ...configured.check, id: DRY_RUN_ID, ...(window && { window }) }
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isEngineValidated } = configured
   const { outcomes } = await measure(deps, configured, [check], {
@@ -111,9 +156,12 @@ export async function dryRun(
     isLowPriority: true,
     isEngineValidated,
   })
-  const [outcome] = outcomes
-  if (!outcome) throw new Error('A check was measured and has no outcome')
-  const at = new Date()
+  const [whole] = outcomes
+  if (!whole) throw new Error('A check was measured and has no outcome')
+  const [newest] = whole.status === 'windowed' ? whole.buckets : []
+  const { outcome, at } = newest
+    ? { outcome: newest.outcome, at: newest.bucket.start }
+    : { outcome: whole, at: new Date() }
   return {
     statements: statements.map(({ text, values }) => ({ text, values })),
     outcome,

@@ -13,7 +13,8 @@ export function subjectOf({
   fields,
 }: Pick<StoredCheck, 'kind' | 'tableId' | 'fields'>): CheckSubject | null {
   const groups = fields.group_by_columns
-  if (fields.filter != null || (Array.isArray(groups) && groups.length > 0)) return null
+  const isPartial = fields.filter != null || fields.window != null
+  if (isPartial || (Array.isArray(groups) && groups.length > 0)) return null
   const text = (...names: string[]) =>
     names.map(name => fields[name]).find(value => typeof value === 'string') ?? null
   const type = text('rule_type', 'metric_type') ?? kind

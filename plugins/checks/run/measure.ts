@@ -94,7 +94,18 @@ export async function measure(
 }
 
 /** A number of one row only is that row's value. */
-function withoutLoneValue(outcome: CheckOutcome, checks: readonly Check[], masked: ReadonlySet<string>) {
+function withoutLoneValue(
+  outcome: CheckOutcome,
+  checks: readonly Check[],
+  masked: ReadonlySet<string>,
+): CheckOutcome {
+  if (outcome.status === 'windowed') {
+    const buckets = outcome.buckets.map(({ bucket, outcome: one }) => ({
+      bucket,
+      outcome: withoutLoneValue(one, checks, masked),
+    }))
+    return { ...outcome, buckets }
+  }
   if (outcome.status !== 'measured' || outcome.total > 1 || outcome.value === null) return outcome
   const check = checks.find(({ id }) => id === outcome.id)
   if (check?.column === undefined || !check.type.revealsValue || !masked.has(check.column)) return outcome

@@ -1,15 +1,31 @@
 /** Judges what a scan measured, and stores the results, what was learned, and the alerts. */
-import type { CheckOutcome } from '../../../checks/check.ts'
+import type { Bucket, CheckOutcome } from '../../../checks/check.ts'
 import type { DetectorState, SeriesPoint } from '../../../checks/detector.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import type { TableContext } from '../../catalog/api.ts'
 import { updateAlerts } from '../alerts.ts'
 import type { CheckDeps } from '../deps.ts'
 import { countFailingRuns, failingRunDetails } from '../failing-runs.ts'
-import { worstStatus, type Capture, type CheckKind } from '../kind.ts'
+import { worstStatus, type Capture, type CheckKind, type JudgedSeries } from '../kind.ts'
 import { CheckResult, type CheckRow, type SeriesValues } from '../models.ts'
 import { activeAt, inChunks, loadPoints, type SeriesOf } from '../past/points.ts'
 import { loadStates, saveStates, type SeriesState } from '../past/states.ts'
+
+/** What a result was before its bucket was measured again. */
+export type EarlierResult = Pick<
+  CheckResult,
+  'id' | 'status' | 'value' | 'alertId' | 'isConfirmed' | 'revisions' | 'revisedAt' | 'firstValue'
+> & {
+  /** The numbers are the same as before. */
+  isEqual: boolean
+}
+
+/** The bucket that a row is recorded for. */
+export interface RecordedBucket {
+  bucket: Bucket
+  /** By the JSON of its series. */
+  earlier: ReadonlyMap<string, EarlierResult>
+}
 
 /** A row, locked, with what the scan says of it. */
 export interface MeasuredRow<Row extends CheckRow = CheckRow> {
@@ -17,6 +33,8 @@ export interface MeasuredRow<Row extends CheckRow = CheckRow> {
   outcome: CheckOutcome
   /** The due time it was taken for; null of one that was asked for by hand and was not due. */
   slot: Date | null
+  /** The bucket that it is recorded for, of a check with a window. */
+  recorded?: RecordedBucket
 }
 
 /**
@@ -28,14 +46,22 @@ export async function recordChecks<Row extends CheckRow>(
   deps: CheckDeps,
   trx: Transaction,
   kind: CheckKind<Row>,
-  { table, measured, at }: { table: TableContext; measured: readonly MeasuredRow<Row>[]; at: Date },
+  {
+    table,
+    measured,
+    at,
+    takenAt,
+  }: { table: TableContext; measured: readonly MeasuredRow<Row>[]; at: Date; takenAt: Date },
 ): Promise<CheckResult[][]> {
   const captures = await judgeCaptures(deps, trx, kind, measured, at)
   const { subject = kind.name, type: typeName } = kind.telemetry ?? {}
   for (const { row, judged } of captures)
     for (const { judged: result } of judged)
       deps.telemetry.verdict(subject, typeName ?? row.type, result.isLearning ? 'learning' : result.status)
-  const alerts = await updateAlerts(deps, trx, kind, { table, captures, at })
+  const buckets = new Map(captures.map((capture, place) => [capture, measured[place]!.recorded]))
+  // A bucket that is judged again as it was has said so before.
+  const news = captures.filter(capture => !repeatsItself(capture, buckets.get(capture)))
+  const alerts = await updateAlerts(deps, trx, kind, { table, captures: news, at })
   const storing = insertAll(
     captures.flatMap(capture =>
       capture.judged.map(item => ({
@@ -44,6 +70,7 @@ export async function recordChecks<Row extends CheckRow>(
         ...item.judged,
         details: { ...item.judged.details, ...failingRunDetails(kind, capture, item) },
         alertId: alerts.get(item) ?? null,
+        ...bucketColumns(item, buckets.get(capture), takenAt),
         durationMs: Math.round(capture.outcome.durationMs),
         scheduledFor: capture.slot,
         at,
@@ -51,9 +78,44 @@ export async function recordChecks<Row extends CheckRow>(
     ),
     chunk => CheckResult.query(trx).insert(chunk),
   )
-  const [stored] = await Promise.all([storing, saveStatuses(trx, kind, captures, at)])
+  const [stored] = await Promise.all([storing, saveStatuses(trx, kind, captures, takenAt)])
   const byCheck = Map.groupBy(stored, ({ checkId }) => checkId)
   return captures.map(({ row }) => byCheck.get(row.id) ?? [])
+}
+
+function earlierResult({ series }: JudgedSeries, recorded: RecordedBucket | undefined) {
+  return recorded?.earlier.get(JSON.stringify(series))
+}
+
+function repeatsItself({ judged }: Pick<Capture, 'judged'>, recorded: RecordedBucket | undefined): boolean {
+  if (!recorded || judged.length === 0) return false
+  return judged.every(item => {
+    const earlier = earlierResult(item, recorded)
+    return earlier?.isEqual === true && earlier.status === item.judged.status
+  })
+}
+
+/** What a result keeps of its bucket, and of what it was before. */
+function bucketColumns(
+  item: JudgedSeries,
+  recorded: RecordedBucket | undefined,
+  takenAt: Date,
+): Partial<CheckResult> {
+  if (!recorded) return {}
+  const { bucket } = recorded
+  const earlier = earlierResult(item, recorded)
+  const ofBucket = { bucketStart: bucket.start, bucketEnd: bucket.end }
+  if (!earlier) return ofBucket
+  const { alertId, isConfirmed, revisions, isEqual } = earlier
+  const isRevised = !isEqual
+  return {
+    ...ofBucket,
+    revisions: revisions + (isRevised ? 1 : 0),
+    revisedAt: isRevised ? takenAt : earlier.revisedAt,
+    firstValue: revisions === 0 ? (isRevised ? earlier.value : null) : earlier.firstValue,
+    ...(isEqual && { isConfirmed }),
+    ...(isEqual && earlier.status === item.judged.status && { alertId }),
+  }
 }
 
 /** An outcome of one series: a check by groups has one a group. */
@@ -92,6 +154,7 @@ async function judgeCaptures<Row extends CheckRow>(
     ...item,
     other: otherById.get(item.row.otherTableId ?? ''),
     hours: hours.get(scheduleIds[place] ?? ''),
+    bucket: item.recorded?.bucket,
     judged: [],
     sightings: item.outcome.status === 'grouped' ? [] : null,
   }))
@@ -152,6 +215,11 @@ async function saveStatuses<Row extends CheckRow>(
     is_learning: judged.every(({ judged: { isLearning } }) => isLearning),
     failing_runs: countFailingRuns({ row, judged }),
   }))
+  // The next bucket is judged by what this one came to.
+  for (const [place, { row }] of captures.entries()) {
+    const { status, is_learning: isLearning, failing_runs: failingRuns } = statuses[place]!
+    Object.assign(row, { status, isLearning, failingRuns })
+  }
   await rows(
     trx,
     `update checks c set status = s.status, is_learning = s.is_learning, failing_runs = s.failing_runs,

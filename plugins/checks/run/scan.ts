@@ -11,7 +11,9 @@ import { lockChecks } from '../locks.ts'
 import { CheckRow, withoutValues, type CheckResult } from '../models.ts'
 import { isTableLeased } from './leases.ts'
 import { measure, type Measurement } from './measure.ts'
-import { recordChecks } from './record.ts'
+import { hasBuckets, recordBuckets } from '../windows/record-buckets.ts'
+import { dueWindow, windowPlace, type WindowPlace } from '../windows/windows.ts'
+import { recordChecks, type MeasuredRow } from './record.ts'
 
 /** The checks that one scan takes. */
 export type Selection = (trx: Transaction) => PromiseLike<CheckRow[]>
@@ -69,7 +71,7 @@ export async function runScan(
   const { db, catalog } = deps
   const { companyId, tableId, which } = target
   const { table, asked, isLeased } = await db.company(companyId, async trx => {
-    const loaded = await loadChecks(deps, trx, tableId, selection)
+    const loaded = await loadChecks(deps, trx, { tableId, selection, now: choice.at ?? new Date() })
     return { ...loaded, isLeased: which === 'claimed' && (await isTableLeased(trx, tableId)) }
   })
   const release = () => db.company(companyId, trx => releaseSlots(trx, asked))
@@ -139,16 +141,16 @@ async function recordScan(
 }
 
 async function loadChecks(
-  { catalog, kinds, types }: Pick<CheckDeps, 'catalog' | 'kinds' | 'types'>,
+  { catalog, kinds, types, timezone }: Pick<CheckDeps, 'catalog' | 'kinds' | 'types' | 'timezone'>,
   trx: Transaction,
-  tableId: string,
-  selection: Selection,
+  { tableId, selection, now }: { tableId: string; selection: Selection; now: Date },
 ): Promise<{ table: TableContext; asked: LoadedCheck[] }> {
   // Sent together: each would wait for a round trip.
   const [table, selected] = await Promise.all([catalog.loadTable(trx, tableId), selection(trx)])
   if (!table) throw apiError('ASSET_NOT_FOUND', 'The table is gone', { asset_id: tableId })
   const byKind = Map.groupBy(selected, row => row.kind)
   const asked: LoadedCheck[] = []
+  const place = windowPlace(catalog, table, { timezone, now })
   for (const kind of kinds.values()) {
     const own = (byKind.get(kind.name) ?? []).map(row =>
       Object.assign(row, { ...withoutValues(kind.model), ...row }),
@@ -156,19 +158,22 @@ async function loadChecks(
     if (own.length === 0) continue
     const wanted = await kind.specs(own, table, trx)
     for (const [index, row] of own.entries())
-      asked.push({ kind, row, check: resolveSpec(types, row, wanted[index]!) })
+      asked.push({ kind, row, check: resolveSpec(types, row, wanted[index]!, place) })
   }
   return { table, asked }
 }
 
 function resolveSpec(
   types: CheckDeps['types'],
-  { id, filter }: CheckRow,
+  row: CheckRow,
   wanted: CheckSpec | MeasureRefusal,
+  place: WindowPlace | null,
 ): Check | CheckOutcome {
+  const { id, filter } = row
   if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
   const { type } = wanted
-  const spec = { ...wanted, id, ...(filter !== null && { filter }) }
+  const window = place ? dueWindow(row, place) : undefined
+  const spec = { ...wanted, id, ...(filter !== null && { filter }), ...(window && { window }) }
   if (typeof type !== 'string') return { ...spec, type }
   if (types.has(type)) return { ...spec, type: types.get(type) }
   // Its checks cannot be measured, and the others of the table can.
@@ -206,11 +211,31 @@ async function recordOutcomes(
       return [{ row, outcome, ...slotOf(row, item.row, { which, isReplay: at !== undefined }) }]
     })
     if (taken.length === 0) continue
-    const results = await recordChecks(deps, trx, kind, { table, measured: taken, at: takenAt })
-    taken.forEach(({ row, outcome }, place) => scanned.push({ kind, row, results: results[place]!, outcome }))
+    scanned.push(...(await recordTaken(deps, trx, kind, { table, taken, takenAt })))
     await endSlots(trx, taken)
   }
   return scanned
+}
+
+/** Records checks of one kind, those with a window bucket by bucket; of these, what was made of the newest is returned. */
+async function recordTaken(
+  deps: CheckDeps,
+  trx: Transaction,
+  kind: CheckKind,
+  { table, taken, takenAt }: { table: TableContext; taken: readonly MeasuredRow[]; takenAt: Date },
+): Promise<ScannedCheck[]> {
+  const windowed = taken.filter(hasBuckets)
+  const whole = taken.filter(item => !hasBuckets(item))
+  const results =
+    whole.length === 0
+      ? []
+      : await recordChecks(deps, trx, kind, { table, measured: whole, at: takenAt, takenAt })
+  const ofBuckets =
+    windowed.length === 0 ? [] : await recordBuckets(deps, trx, kind, { table, measured: windowed, takenAt })
+  return [
+    ...whole.map(({ row, outcome }, place) => ({ kind, row, results: results[place]!, outcome })),
+    ...windowed.map(({ row }, place) => ({ kind, row, ...ofBuckets[place]! })),
+  ]
 }
 
 /** The due time that a row is recorded for. A replay of the past has none. */

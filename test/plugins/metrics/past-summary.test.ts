@@ -12,6 +12,10 @@ const body = {
   direction: 'both',
   consecutive: 1,
   filter: null,
+  time_column: null,
+  window: null,
+  window_delay: null,
+  revisit: null,
 } as const
 
 const point = (at: number, zScore: number, isLearning = false) => ({ at, value: at, zScore, isLearning })

@@ -195,7 +195,8 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         slot: null,
       }))
       const deps = depsOf(app.server, { kinds: new Map(), sourceKinds: new Map(), listeners: [] })
-      const recording = { table: loaded!, measured: taken, at: new Date() }
+      const at = new Date()
+      const recording = { table: loaded!, measured: taken, at, takenAt: at }
       const stored = await recordChecks(deps, trx, makeValidityKind(deps), recording)
       t.same(
         stored.map(([result]) => result?.checkId),

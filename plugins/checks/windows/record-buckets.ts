@@ -1,0 +1,190 @@
+/** Records what was measured of each bucket of checks with a window, as if each had been measured when it was over. */
+import type { Bucket, BucketOutcome, CheckOutcome } from '../../../checks/check.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { TableContext } from '../../catalog/api.ts'
+import type { CheckDeps } from '../deps.ts'
+import type { CheckKind } from '../kind.ts'
+import { CheckResult, type CheckRow } from '../models.ts'
+import { relearn } from '../past/states.ts'
+import { recordChecks, seriesOutcomes, type EarlierResult, type MeasuredRow } from '../run/record.ts'
+
+/** A check with the outcomes of its buckets, the oldest first. */
+interface MeasuredBuckets<Row extends CheckRow> extends MeasuredRow<Row> {
+  outcome: Extract<CheckOutcome, { status: 'windowed' }>
+}
+
+/** Whether a row has an outcome of buckets. */
+export function hasBuckets<Row extends CheckRow>(row: MeasuredRow<Row>): row is MeasuredBuckets<Row> {
+  return row.outcome.status === 'windowed'
+}
+
+/**
+ * Records the buckets of checks of one kind, the oldest first. A bucket that has a result with the same numbers is left
+ * alone. From the first one on that is new or has other numbers, the results are taken back and judged again, by what was
+ * known before that bucket.
+ * @returns the results and the outcome of the newest bucket of each, in the same order
+ */
+export async function recordBuckets<Row extends CheckRow>(
+  deps: CheckDeps,
+  trx: Transaction,
+  kind: CheckKind<Row>,
+  {
+    table,
+    measured,
+    takenAt,
+  }: { table: TableContext; measured: readonly MeasuredBuckets<Row>[]; takenAt: Date },
+): Promise<{ results: CheckResult[]; outcome: CheckOutcome }[]> {
+  const stored = await loadBuckets(trx, measured)
+  const left = measured.map(item => ({ item, ...changedFrom(kind, item, stored.get(item.row.id) ?? []) }))
+  const isRevised = left.filter(({ taken }) => taken.length > 0)
+  await takeBack(
+    trx,
+    isRevised.flatMap(({ taken }) => taken),
+  )
+  await relearn(
+    trx,
+    isRevised.map(({ item }) => item.row),
+  )
+  const newest = new Map<MeasuredBuckets<Row>, CheckResult[]>()
+  const starts = [
+    ...new Set(left.flatMap(({ buckets }) => buckets.map(({ bucket }) => bucket.start.getTime()))),
+  ]
+  for (const start of starts.sort((a, b) => a - b)) {
+    const ofStart = left.flatMap(({ item, buckets, taken }) => {
+      const found = buckets.find(({ bucket }) => bucket.start.getTime() === start)
+      return found ? [{ item, found, taken }] : []
+    })
+    const rowsOfStart = ofStart.map(({ item, found, taken }) => ({
+      row: item.row,
+      outcome: found.outcome,
+      slot: isNewest(item, found) ? item.slot : null,
+      recorded: { bucket: found.bucket, earlier: earlierOf(taken, found.bucket) },
+    }))
+    const at = new Date(start)
+    const results = await recordChecks(deps, trx, kind, { table, measured: rowsOfStart, at, takenAt })
+    for (const [place, { item, found }] of ofStart.entries())
+      if (isNewest(item, found)) newest.set(item, results[place]!)
+  }
+  await saveProgress(trx, measured, takenAt)
+  return measured.map(item => {
+    const { bucket, outcome } = item.outcome.buckets.at(-1)!
+    const results = newest.get(item) ?? resultsAt(stored.get(item.row.id) ?? [], bucket)
+    return { results, outcome }
+  })
+}
+
+function isNewest<Row extends CheckRow>({ outcome }: MeasuredBuckets<Row>, found: BucketOutcome): boolean {
+  return outcome.buckets.at(-1) === found
+}
+
+function resultsAt(stored: readonly CheckResult[], { start }: Bucket): CheckResult[] {
+  return stored.filter(({ bucketStart }) => bucketStart?.getTime() === start.getTime())
+}
+
+async function loadBuckets(
+  trx: Transaction,
+  measured: readonly MeasuredBuckets<CheckRow>[],
+): Promise<Map<string, CheckResult[]>> {
+  const starts = measured.flatMap(({ outcome }) =>
+    outcome.buckets.map(({ bucket }) => bucket.start.getTime()),
+  )
+  const found = await CheckResult.query(trx)
+    .whereIn(
+      'checkId',
+      measured.map(({ row }) => row.id),
+    )
+    .whereNotNull('bucketStart')
+    .whereBetween('at', [new Date(Math.min(...starts)), new Date(Math.max(...starts))])
+    .orderBy(['at', 'id'])
+  return Map.groupBy(found, ({ checkId }) => checkId)
+}
+
+/** A result that is taken back, and whether its bucket has the same numbers now. */
+interface TakenResult {
+  result: CheckResult
+  isEqual: boolean
+}
+
+/** The buckets of a check from the first one on that is new or has other numbers, and the results that they take back. */
+function changedFrom<Row extends CheckRow>(
+  kind: CheckKind<Row>,
+  { row, outcome: { buckets } }: MeasuredBuckets<Row>,
+  stored: readonly CheckResult[],
+): { buckets: readonly BucketOutcome[]; taken: TakenResult[] } {
+  const compared = buckets.map(({ bucket, outcome }) => {
+    const before = resultsAt(stored, bucket)
+    const now = seriesOutcomes(outcome).map(each => ({
+      key: JSON.stringify(each.series),
+      numbers: numbersOf(kind, row, each.outcome, bucket.start),
+    }))
+    const taken = before.map(result => {
+      const same = now.find(({ key }) => key === JSON.stringify(result.series))
+      return { result, isEqual: same !== undefined && isSame(same.numbers, result) }
+    })
+    return { taken, isUnchanged: before.length === now.length && taken.every(({ isEqual }) => isEqual) }
+  })
+  const first = compared.findIndex(({ isUnchanged }) => !isUnchanged)
+  if (first < 0) return { buckets: [], taken: [] }
+  return { buckets: buckets.slice(first), taken: compared.slice(first).flatMap(({ taken }) => taken) }
+}
+
+type Numbers = Pick<CheckResult, 'value' | 'totalRows'>
+
+/** The numbers of an outcome as a result of it would have them. */
+function numbersOf<Row extends CheckRow>(
+  kind: CheckKind<Row>,
+  row: Row,
+  outcome: CheckOutcome,
+  at: Date,
+): Numbers {
+  const { judged } = kind.judge(row, outcome, { at, wasActive: null }, kind.startState?.(row) ?? null)
+  return judged
+}
+
+/** Doubles are added in the order in which rows are read, which changes. */
+const ROUNDING_ERROR = 1e-9
+
+function isSame(now: Numbers, before: CheckResult): boolean {
+  if (before.status === 'error' || Number(now.totalRows) !== Number(before.totalRows)) return false
+  if (now.value === null || before.value === null) return now.value === before.value
+  return (
+    Math.abs(now.value - before.value) <=
+    ROUNDING_ERROR * Math.max(Math.abs(now.value), Math.abs(before.value))
+  )
+}
+
+async function takeBack(trx: Transaction, taken: readonly TakenResult[]): Promise<void> {
+  if (taken.length === 0) return
+  await rows(
+    trx,
+    `delete from check_results where company_id = :companyId and id = any(cast(:ids as bigint[]))
+       and at >= :first and at <= :last`,
+    {
+      companyId: companyOf(trx),
+      ids: taken.map(({ result }) => result.id),
+      first: new Date(Math.min(...taken.map(({ result }) => result.at.getTime()))),
+      last: new Date(Math.max(...taken.map(({ result }) => result.at.getTime()))),
+    },
+  )
+}
+
+function earlierOf(taken: readonly TakenResult[], { start }: Bucket): Map<string, EarlierResult> {
+  const own = taken.filter(({ result }) => result.at.getTime() === start.getTime())
+  return new Map(own.map(({ result, isEqual }) => [JSON.stringify(result.series), { ...result, isEqual }]))
+}
+
+/** Notes up to which bucket checks were measured, and that they were, also where nothing changed. */
+async function saveProgress(
+  trx: Transaction,
+  measured: readonly MeasuredBuckets<CheckRow>[],
+  takenAt: Date,
+): Promise<void> {
+  const ends = measured.map(({ row, outcome }) => ({ id: row.id, end: outcome.buckets.at(-1)!.bucket.end }))
+  await rows(
+    trx,
+    `update checks c set last_bucket_end = greatest(c.last_bucket_end, e."end"), last_checked_at = :takenAt
+     from jsonb_to_recordset(cast(:ends as jsonb)) as e(id bigint, "end" timestamptz)
+     where c.company_id = :companyId and c.id = e.id`,
+    { companyId: companyOf(trx), ends: JSON.stringify(ends), takenAt },
+  )
+}

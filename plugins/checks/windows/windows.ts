@@ -1,0 +1,132 @@
+/** Which buckets of time a check with a window is measured of. */
+import type { Bucket, BucketGrid, CheckWindow } from '../../../checks/check.ts'
+import { completeBuckets, keepingOf, MAX_BUCKETS, windowSeconds } from '../../../checks/plan.ts'
+import type { Dialect } from '../../../connectors/dialect.ts'
+import type { TableInfo } from '../../../connectors/catalog.ts'
+import { hasCode } from '../../../server/http/errors.ts'
+import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
+import type { CheckRow } from '../models.ts'
+
+/** The columns of a check that say how time is cut. */
+export type WindowColumns = Pick<CheckRow, 'timeColumn' | 'windowSize' | 'windowDelay' | 'revisit'>
+
+/** The columns of a body of which all fields of a window are known. */
+export function windowColumnsOf(body: {
+  time_column?: unknown
+  window?: unknown
+  window_delay?: unknown
+  revisit?: unknown
+}): WindowColumns {
+  const { time_column = null, window = null, window_delay = null, revisit = null } = body
+  return {
+    timeColumn: time_column as string | null,
+    windowSize: window as string | null,
+    windowDelay: window_delay as string | null,
+    revisit: revisit as number | null,
+  }
+}
+
+/** Where buckets are counted from: the zone of the source, the engine, the table and the moment of the run. */
+export interface WindowPlace {
+  timezone: string
+  dialect: Dialect
+  table: TableInfo
+  now: Date
+}
+
+const DEFAULT_REVISIT = 2
+
+/** Where the buckets of a table are counted from; null of a source whose engine no extension provides any more. */
+export function windowPlace(
+  catalog: Pick<CatalogApi, 'connectorOf' | 'tableInfo'>,
+  { source, table }: TableContext,
+  { timezone, now }: { timezone: string; now: Date },
+): WindowPlace | null {
+  try {
+    const { dialect } = catalog.connectorOf(source)
+    return { timezone: zoneOf(source, timezone), dialect, table: catalog.tableInfo(table), now }
+  } catch (error) {
+    if (hasCode(error, 'CONFLICT')) return null
+    throw error
+  }
+}
+
+/** The zone in which the days of a source begin: its own, else that of the setting TIMEZONE. */
+export function zoneOf(source: Pick<Source, 'config'>, fallback: string): string {
+  const { timezone } = source.config
+  return typeof timezone === 'string' ? timezone : fallback
+}
+
+/** How the buckets of a check are cut; null of a check without a window. */
+export function gridOf(
+  { timeColumn, windowSize: size }: WindowColumns,
+  { timezone, dialect, table }: WindowPlace,
+): BucketGrid | null {
+  if (timeColumn === null || size === null) return null
+  const column = table.columns.find(({ name }) => name === timeColumn)
+  // A column that is gone is an error of its check when it is measured.
+  return { size, timezone, keeping: column ? keepingOf(column, dialect) : 'moments' }
+}
+
+/** A window of these buckets. */
+export function windowOf(row: WindowColumns, grid: BucketGrid, buckets: readonly Bucket[]): CheckWindow {
+  return { column: row.timeColumn!, grid: `${grid.size} ${grid.timezone}`, buckets }
+}
+
+/**
+ * The buckets that a run measures: the newest that is over once its delay has passed, those that runs before it missed,
+ * and the last ones once more, for late data. A first run has those too, so that its series begins with them.
+ * @returns undefined of a check without a window
+ */
+export function dueWindow(
+  row: WindowColumns & Pick<CheckRow, 'lastBucketEnd'>,
+  place: WindowPlace,
+): CheckWindow | undefined {
+  const grid = gridOf(row, place)
+  if (!grid) return undefined
+  const revisit = row.revisit ?? DEFAULT_REVISIT
+  const until = delayed(row, place.now)
+  const { lastBucketEnd: last } = row
+  const passed = last === null ? 0 : (until.getTime() - last.getTime()) / 1_000 / windowSeconds(grid.size)
+  const most = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(passed) + 1) + revisit)
+  const newest = completeBuckets(grid, until, most)
+  const fresh = last === null ? 1 : Math.max(1, newest.filter(({ end }) => end > last).length)
+  return windowOf(row, grid, newest.slice(-Math.min(MAX_BUCKETS, fresh + revisit)))
+}
+
+/** The buckets of the past, without the newest one that is over; at most a hundred. */
+export function pastWindow(row: WindowColumns, place: WindowPlace, days: number): CheckWindow | undefined {
+  const grid = gridOf(row, place)
+  if (!grid) return undefined
+  const count = Math.min(MAX_BUCKETS, Math.floor((days * 86_400) / windowSeconds(grid.size)))
+  if (count < 1) return undefined
+  const buckets = completeBuckets(grid, delayed(row, place.now), count + 1).slice(0, -1)
+  return windowOf(row, grid, buckets)
+}
+
+/** The newest bucket that is over. */
+export function newestWindow(row: WindowColumns, place: WindowPlace): CheckWindow | undefined {
+  const grid = gridOf(row, place)
+  return grid ? windowOf(row, grid, completeBuckets(grid, delayed(row, place.now), 1)) : undefined
+}
+
+function delayed({ windowDelay }: WindowColumns, now: Date): Date {
+  return new Date(now.getTime() - delaySeconds(windowDelay) * 1_000)
+}
+
+/** Seconds of a delay such as `6h` or `2d`; none of null. */
+export function delaySeconds(text: string | null): number {
+  if (text === null) return 0
+  return Number(text.slice(0, -1)) * (text.endsWith('d') ? 86_400 : 3_600)
+}
+
+/** How often a check has a value, as its series is judged: by its window, else by its interval. */
+export function seriesInterval({
+  windowSize,
+  checkInterval,
+}: Partial<Pick<CheckRow, 'windowSize'>> & { checkInterval: 'hourly' | 'daily' | 'weekly' }):
+  'hourly' | 'daily' | 'weekly' {
+  if (windowSize == null) return checkInterval
+  const seconds = windowSeconds(windowSize)
+  return seconds < 86_400 / 2 ? 'hourly' : seconds < 7 * 86_400 ? 'daily' : 'weekly'
+}
