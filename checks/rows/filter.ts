@@ -72,7 +72,10 @@ export function filterModes(checks: readonly Check[]): Map<string, FilterMode> {
       const { type, filter, id } = check
       if (filter === undefined) continue
       const isShared =
-        type.userSql !== true && !type.ownStatement && !isOneFilter && (isRowRule(type) || type.filters === true)
+        type.userSql !== true &&
+        !type.ownStatement &&
+        !isOneFilter &&
+        (isRowRule(type) || type.filters === true)
       modes.set(id, isShared ? 'aggregates' : 'where')
     }
   }
