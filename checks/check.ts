@@ -1,5 +1,5 @@
 import type Joi from 'joi'
-import type { Capabilities, Capability, Row, Value } from '../connectors/connector.ts'
+import type { Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
@@ -309,32 +309,6 @@ export type CheckOutcome = {
   | { status: 'windowed'; buckets: BucketOutcome[] }
   | { status: 'error'; kind: string; message: string }
 )
-
-/** Capabilities as phrases for error messages. */
-const CAPABILITY_PHRASES: Record<Capability, string> = {
-  constraints: 'keys in the catalog',
-  comments: 'comments in the catalog',
-  lastModified: 'the time of the last change of a table',
-  estimates: 'estimates of row counts',
-  regex: 'regular expressions',
-  percentile: 'exact percentiles',
-  groupedPercentile: 'percentiles by group',
-  dateParsing: 'date parsing',
-  readOnly: 'sessions that cannot write',
-  cancel: 'cancelling running statements',
-  renames: 'columns that can be followed through a rename',
-}
-
-/** Returns a sentence that names the first capability the engine lacks for this check type, or null. */
-export function describeMissingCapability(
-  type: CheckType,
-  { name, label, capabilities }: { name: string; label?: string; capabilities: Capabilities },
-): string | null {
-  const missing = type.needs?.find(capability => !capabilities[capability])
-  return missing
-    ? `${type.name} needs ${CAPABILITY_PHRASES[missing]}, which ${label ?? name} does not offer.`
-    : null
-}
 
 export function isRowRule(type: CheckType): type is RowRule {
   return 'valid' in type

@@ -2,8 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Connector } from '../connectors/connector.ts'
 import { tablePath, type TableInfo } from '../connectors/catalog.ts'
 import { Sql } from '../connectors/sql.ts'
-import { describeMissingCapability, isAggregateMetric, isRowRule } from './check.ts'
-import { describeUngroupableColumn, describeUnsuitedColumn } from './suited-columns.ts'
+import { isAggregateMetric, isRowRule } from './check.ts'
+import {
+  describeMissingCapability,
+  describeUngroupableColumn,
+  describeUnsuitedColumn,
+} from './suited-columns.ts'
 import type {
   Check,
   CheckContext,

@@ -1,3 +1,4 @@
+import type { Capabilities, Capability } from '../connectors/connector.ts'
 import type { CheckType } from './check.ts'
 import { takesColumn } from './column-values.ts'
 import type { ColumnInfo } from '../connectors/catalog.ts'
@@ -29,4 +30,30 @@ export function describeUngroupableColumn(
   return dialect.isComparable(column)
     ? null
     : `The engine cannot group by ${column.name} of type ${column.type}: choose another column`
+}
+
+/** Capabilities as phrases for error messages. */
+const CAPABILITY_PHRASES: Record<Capability, string> = {
+  constraints: 'keys in the catalog',
+  comments: 'comments in the catalog',
+  lastModified: 'the time of the last change of a table',
+  estimates: 'estimates of row counts',
+  regex: 'regular expressions',
+  percentile: 'exact percentiles',
+  groupedPercentile: 'percentiles by group',
+  dateParsing: 'date parsing',
+  readOnly: 'sessions that cannot write',
+  cancel: 'cancelling running statements',
+  renames: 'columns that can be followed through a rename',
+}
+
+/** Returns a sentence that names the first capability the engine lacks for this check type, or null. */
+export function describeMissingCapability(
+  type: CheckType,
+  { name, label, capabilities }: { name: string; label?: string; capabilities: Capabilities },
+): string | null {
+  const missing = type.needs?.find(capability => !capabilities[capability])
+  return missing
+    ? `${type.name} needs ${CAPABILITY_PHRASES[missing]}, which ${label ?? name} does not offer.`
+    : null
 }

@@ -68,5 +68,7 @@ function fieldsOf(metric: Metric) {
     column_name: metric.columnName,
     ...metric.config,
     ...presentFields(metricFields, metric),
+    direction: metric.direction ?? 'both',
+    consecutive: metric.consecutive ?? 1,
   }
 }

@@ -86,7 +86,8 @@ export function isUnusual(
   sensitivity = settings.sensitivity,
 ): boolean {
   return (
-    detectionOf(settings) !== 'threshold' && isAnomalous(zScore, sensitivity, DIRECTIONS[settings.direction])
+    detectionOf(settings) !== 'threshold' &&
+    isAnomalous(zScore, sensitivity, DIRECTIONS[settings.direction ?? 'both'])
   )
 }
 

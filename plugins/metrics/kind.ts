@@ -32,7 +32,7 @@ export const makeMetricKind = ({ types }: Pick<CheckDeps, 'types'>): CheckKind<M
     startState(metric, domainOf(types.has(metric.type) ? types.get(metric.type) : undefined)),
   judge: judgeValue,
   countCompared,
-  consecutiveOf: ({ consecutive }) => consecutive,
+  consecutiveOf: ({ consecutive }) => consecutive ?? 1,
   overallStatus,
   alertTexts,
   moreAlerts: collectGroupEvents,

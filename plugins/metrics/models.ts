@@ -26,10 +26,10 @@ export class Metric extends CheckRow {
   declare changeAgainst: 'previous' | 'same_weekday' | null
   /** What makes a value fail; null: `detectionOf` says. */
   declare detection: 'anomaly' | 'threshold' | 'both' | null
-  /** In which direction anomalies and changes count. */
-  declare direction: AlertDirection
-  /** Failing captures in a row before an alert. */
-  declare consecutive: number
+  /** In which direction anomalies and changes count; null: both. */
+  declare direction: AlertDirection | null
+  /** Failing captures in a row before an alert; null: one. */
+  declare consecutive: number | null
 }
 
 export type NamedMetric = Metric & TableNames

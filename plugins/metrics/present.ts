@@ -27,6 +27,8 @@ export function presentMetric(metric: NamedMetric) {
     ...presentFields(metricFields, metric),
     change_against: changeAgainstOf(metric),
     detection: detectionOf(metric),
+    direction: metric.direction ?? 'both',
+    consecutive: metric.consecutive ?? 1,
     failing_runs: metric.failingRuns,
     last_status: metric.status?.toUpperCase() ?? null,
     created_at: metric.createdAt,

@@ -106,7 +106,7 @@ export function countAnomalies(
     const isAlerting = failing.some(point => isAlertingAt(point, sensitivity, settings))
     anomalies += failing.length
     run = isAlerting ? run + 1 : 0
-    const isDue = run >= settings.consecutive
+    const isDue = run >= (settings.consecutive ?? 1)
     if (isAlerting && isDue && !isOpen) alerts += 1
     isOpen = (isAlerting && isDue) || (isOpen && failing.length > 0)
   }

@@ -5,7 +5,7 @@ import type { CheckFields, CheckResource } from '../checks/api.ts'
 import { requestOf, rowOf, usualName } from './create.ts'
 import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
-import { ValidityRule } from './models.ts'
+import { consecutiveOf, ValidityRule } from './models.ts'
 import { configOf, periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
 import { declaredRule } from './schemas.ts'
 import { checksWithNames } from '../checks/kit.ts'
@@ -85,6 +85,7 @@ function fieldsOf(rule: ValidityRule) {
     column_name: rule.columnName,
     rule_config: configOf(rule),
     ...presentFields(ruleFields, rule),
+    consecutive: consecutiveOf(rule),
   }
 }
 

@@ -1,5 +1,6 @@
-import { describeMissingCapability, type CheckContext, type CheckType } from '../../../checks/check.ts'
+import type { CheckContext, CheckType } from '../../../checks/check.ts'
 import {
+  describeMissingCapability,
   describeUngroupableColumn,
   describeUnsuitedColumn,
   type SuitedColumn,

@@ -260,3 +260,17 @@ t.test('a dry run counts the alerts of thresholds, directions and failures in a 
     threshold_value: 1_000,
   })
 })
+
+t.test('a metric that was stored without these settings has their defaults', async t => {
+  const world = await metricWorld(t, stage, ROWS, { metric_type: 'row_count', sensitivity: 3 })
+  await world.app.query(`update checks set settings = '{}' where id = $1`, [world.metric.internal_id])
+  await world.capture(0)
+  const defaults = {
+    detection: 'anomaly',
+    direction: 'both',
+    consecutive: 1,
+    min: null,
+    change_against: null,
+  }
+  t.match((await world.tenant.ask('GET', world.path)).body.data, { ...defaults, last_status: 'PASS' })
+})
