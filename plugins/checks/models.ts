@@ -101,7 +101,7 @@ export class CheckRow extends CompanyRow {
     const names = new Set((this.constructor as typeof CheckRow).settings)
     const isNew = 'kind' in json
     const row: Pojo = {}
-    const settings: Pojo = {}
+    const settings: Pojo = isNew ? { ...withoutValues(this.constructor as typeof CheckRow) } : {}
     for (const [name, value] of Object.entries(json))
       if (!names.has(name)) row[name] = value
       else if (isNew) settings[name] = value

@@ -329,6 +329,8 @@ t.test('results come with the hours in which their table operates', async t => {
       items: _items,
       data: _data,
       pagination: _page,
+      min: _min,
+      max: _max,
       ...chart
     } = (await tenant.ask('GET', path)).body.data
     return chart
