@@ -73,7 +73,9 @@ export const customSqlMetric: DerivedMetric<CustomSqlConfig> = {
   },
   async validateConfig(config, _column, on) {
     const reading = await read(config, on)
-    return 'error' in reading ? reading.error : findProblem(reading, on)
+    // The reader of texts names the forms of the rule.
+    if ('error' in reading) return reading.error.replace('one boolean expression', 'one aggregate expression')
+    return findProblem(reading, on)
   },
   async validateGrouping(config, on) {
     const reading = await read(config, on)

@@ -35,6 +35,8 @@ export function writePart(part: ScanPart, table: TableInfo, engine: Pick<Engine,
   if (checks.some(({ branches }) => branches)) return writeBranches(part, buckets, table, engine)
   const [first, last] = [buckets[0]!, buckets.at(-1)!]
   const range = bucketCondition(column, { from: first.from, to: last.to }, dialect)
+  // A single bucket needs no number: all rows that are read are its own.
+  if (buckets.length === 1) return writeStatement(part, table, engine, { range })
   const number = [[BUCKET_COLUMN, bucketNumber(column, buckets, dialect)]] as const
   const grouped = writeStatement(part, table, engine, { range, buckets: number })
   if (part.groupBy.length > 0 || checks.some(isRanked)) return grouped
@@ -84,13 +86,14 @@ export function readPartOutcome(
     const message = `group_by makes more than ${MAX_BUCKET_GROUPS.toLocaleString('en')} groups in the buckets that are measured: group by columns with fewer values.`
     return { id, status: 'error', kind: 'too-many-groups', message, durationMs }
   }
+  const isSingle = part.window!.buckets.length === 1
   const places = new Map(part.window!.buckets.map(({ from }, place) => [from, place]))
   const byPlace = Map.groupBy(rows, row => toNumber(row[BUCKET_COLUMN]) ?? NO_ROWS)
   const empty = isByColumns ? [] : (byPlace.get(NO_ROWS) ?? [zeros(statement)])
   const buckets = window.buckets.map((bucket, place) => {
     const number = places.get(bucket.from)!
-    const own = byPlace.get(number) ?? empty
     const branch = item.branches?.[place]
+    const own = isSingle && !branch ? rows : (byPlace.get(number) ?? empty)
     const outcome = branch
       ? readOutcome(branch, { checks: [branch], groupBy: [] }, statement.branches![number]!, own, durationMs)
       : readOutcome(item, part, statement, own, durationMs)

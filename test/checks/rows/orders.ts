@@ -35,6 +35,7 @@ export const CHECKS = (): Check[] => [
   check('percentile', 'amount', { percentile_value: 95 }),
   check('mean', 'amount', {}, { groupBy: ['status'] }),
   check('percentile', 'amount', { percentile_value: 50 }, { groupBy: ['status'] }),
+  check('custom_sql', undefined, { sql_expression: 'sum(amount) / nullif(count(status), 0)' }),
   check('CUSTOM_SQL', undefined, { sql_expression: 'amount <> 7' }),
 ]
 

@@ -57,6 +57,7 @@ for (const { name, absent, start } of ENGINES)
     for (const [column, size, count] of [
       ['at', '6h', 9],
       ['at', '1d', 1],
+      ['moment', '1d', 1],
       ['day', '1d', 3],
       ['moment', '1d', 3],
     ] as const) {
