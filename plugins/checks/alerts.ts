@@ -64,7 +64,7 @@ export async function updateAlerts<Row extends CheckRow>(
 }
 
 /** Characters of a filter that sentences show. */
-const MAX_FILTER_CHARS = 100
+const MAX_FILTER_CHARS = 60
 
 /** The rows that a check is about, in a sentence, as ` where country = 'DE'`; nothing of one of all rows. */
 export function describeFilter({ filter }: Pick<CheckRow, 'filter'>): string {
@@ -72,6 +72,13 @@ export function describeFilter({ filter }: Pick<CheckRow, 'filter'>): string {
   const line = filter.replaceAll(/\s+/g, ' ')
   const isLong = line.length > MAX_FILTER_CHARS
   return ` where ${isLong ? `${line.slice(0, MAX_FILTER_CHARS).toWellFormed()}…` : line}`
+}
+
+const SIZE_WORDS: Readonly<Record<string, string>> = { '1h': 'hour', '1d': 'day', '1w': 'week', '7d': 'week' }
+
+/** The buckets that a check is about, in a sentence, as ` per day`; nothing of one without a window. */
+export function describeWindow({ windowSize: size }: Pick<CheckRow, 'windowSize'>): string {
+  return size === null ? '' : ` per ${SIZE_WORDS[size] ?? size}`
 }
 
 /** What the details of an alert say of the rows that a check is about. */

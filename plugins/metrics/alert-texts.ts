@@ -5,6 +5,7 @@ import type { TableContext } from '../catalog/api.ts'
 import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
 import {
   describeFilter,
+  describeWindow,
   filterDetails,
   pathOfTable,
   seriesInterval,
@@ -46,7 +47,7 @@ export function alertHead(metric: Metric, table: TableContext) {
   const path = pathOfTable(table)
   return {
     title: `${what} on ${path}${describeFilter(metric)}`,
-    ruleName: `${what} on ${table.table.name}`,
+    ruleName: `${what} on ${table.table.name}${describeWindow(metric)}${describeFilter(metric)}`,
     details: {
       metric_id: `m_${metric.uuid}`,
       metric_type: metric.type,

@@ -35,6 +35,7 @@ export interface CheckRow {
   status: ListStatus
   hasSeries: boolean
   openAlertId: string | null
+  lastCheckedAt: Date | null
   managedBy: CheckOwner | null
   /** The oldest first; the last one also where no points are asked for. */
   results: PointRow[] | null
@@ -58,14 +59,22 @@ export function checkListReading(
   }
 }
 
+/** What a check without a name is called: `mean of total on orders per day where country = 'DE'`. */
+const NAME_OF_METRIC = `concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name
+  || case when c.window_size is null then '' when c.window_size = '1h' then ' per hour' when c.window_size = '1d' then ' per day'
+       when c.window_size in ('1w', '7d') then ' per week' else ' per ' || c.window_size end
+  || case when c.filter is null then '' when length(c.filter) > 60 then ' where ' || left(c.filter, 60) || '…'
+       else ' where ' || c.filter end`
+
 /**
  * Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. One
  * by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
  */
 function rowsText(kinds: CheckDeps['kinds'], order: readonly string[]): string {
   return `select whole.total, c.kind, c.public_id as id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name,
-      t.name as of_table, coalesce(c.name, concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name) as name,
+      t.name as of_table, coalesce(c.name, ${NAME_OF_METRIC}) as name,
       c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
+      c.last_checked_at,
       ${statusOf('c.status', 'c.is_learning')} as status,
       (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.public_id
          and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,

@@ -76,8 +76,7 @@ function presentCheck(row: CheckRow, points: number) {
     is_active: row.isActive,
     interval: row.checkInterval,
     status: row.status,
-    // What was computed of the past is no check that ran.
-    last_checked_at: row.status === 'pending' ? null : (results.at(-1)?.at ?? null),
+    last_checked_at: row.lastCheckedAt,
     open_alert_id: row.openAlertId,
     ...(row.managedBy && { managed_by: row.managedBy }),
     points: row.hasSeries && points > 0 ? results : [],

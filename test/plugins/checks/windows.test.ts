@@ -176,6 +176,23 @@ t.test('results equal what a statement says of each day, while rows come late, c
   }
 })
 
+t.test('lists tell a check of days from one of all rows, and say when it ran', async t => {
+  const { make, run, ask } = await shop(t)
+  await make('metrics', { metric_type: 'row_count' })
+  await make('metrics', { metric_type: 'row_count', ...DAILY, filter: 'total > 1' })
+  await run(dayStart(2))
+  const { body } = await ask('GET', 'checks/{asset}')
+  const items = body.data.items as { name: string; last_checked_at: string }[]
+  t.same(items.map(({ name }) => name).sort(), [
+    'row_count on orders',
+    'row_count on orders per day where total > 1',
+  ])
+  t.same(
+    items.map(({ last_checked_at: at }) => at),
+    [dayStart(2).toISOString(), dayStart(2).toISOString()],
+  )
+})
+
 t.test('a window that cannot be one is refused when the check is made', async t => {
   const { ask } = await shop(t)
   for (const [body, field, sentence] of [

@@ -127,7 +127,11 @@ t.test('points are the last results of a series, the oldest first', async t => {
      from checks, generate_series(1, 120) n where uuid = $1`,
     [metric.slice(2)],
   )
-  await app.query(`update checks set status = 'error' where uuid = $1`, [metric.slice(2)])
+  await app.query(
+    `update checks c set status = 'error', last_checked_at = (select max(at) from check_results r where r.check_id = c.id)
+     where uuid = $1`,
+    [metric.slice(2)],
+  )
   const checksWith = async (query: string) => {
     const found = itemsOf((await list(asset.id, query)).body)
     return new Map(found.map(item => [item.id, item]))
