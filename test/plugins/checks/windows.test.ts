@@ -176,7 +176,7 @@ t.test('results equal what a statement says of each day, while rows come late, c
   }
 })
 
-t.test('lists tell a check of days from one of all rows, and say when it ran', async t => {
+t.test('lists show which of two checks is about days, and when it ran', async t => {
   const { make, run, ask } = await shop(t)
   await make('metrics', { metric_type: 'row_count' })
   await make('metrics', { metric_type: 'row_count', ...DAILY, filter: 'total > 1' })
