@@ -88,6 +88,29 @@ t.test('one request watches the tables that match, and says what it skips', asyn
   ])
 })
 
+t.test('a check of some rows or of a window is not taken for the one of all rows', async t => {
+  const { source } = await world(t, SHOP)
+  for (const part of [{ filter: 'id > 1' }, { time_column: 'updated_at', window: '1d' }])
+    for (const [path, body] of [
+      ['metrics', { metric_type: 'row_count' }],
+      ['validity', { rule_type: 'NOT_NULL', column_name: 'id' }],
+    ] as const)
+      t.match(
+        await tenant.ask('POST', `/api/v1/sdk/${path}/${source.id}`, {
+          table_path: 'orders',
+          ...body,
+          ...part,
+        }),
+        { status: 201 },
+      )
+  const { body } = await watch(source.id, { ...all, include_patterns: ['orders'] })
+  t.match(body.data, {
+    row_count: { created: 1, existing: 0 },
+    not_null: { created: 1, existing: 0 },
+    unique: { created: 1, existing: 0 },
+  })
+})
+
 t.test('checks are those that single requests create', async t => {
   const one = await world(t, SHOP)
   const many = await world(t, SHOP)
