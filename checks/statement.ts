@@ -17,9 +17,6 @@ export interface ScanStatement {
 /** The most groups of a metric with `group_by`; one more makes it an error. */
 export const MAX_GROUPS = 1000
 
-/** The most rows that are read of groups in buckets: a hundred buckets of a hundred groups. */
-export const MAX_BUCKET_GROUPS = 10_000
-
 /** The output column of all rows. */
 export const TOTAL_COLUMN = 'm0'
 
@@ -149,14 +146,14 @@ export function writeStatement(
   part: ScanPart,
   table: TableInfo,
   { dialect }: Pick<Engine, 'dialect'>,
-  within: { range?: Sql; buckets?: Aggregates } = {},
+  within: { range?: Sql; buckets?: Aggregates; bucketCount?: number } = {},
 ): ScanStatement {
   const measures = new Map<string, PlannedMeasure>([[rowCount.key, rowCount]])
   for (const item of part.checks)
     for (const measure of measuresOf(item)) measures.set(measureKey(measure), measure)
   const columns = new Map([...measures.keys()].map((key, index) => [key, `m${index}`]))
   const asked = [...measures].map(([key, measure]) => ({ name: columns.get(key) ?? '', measure }))
-  const { range, buckets = [] } = within
+  const { range, buckets = [], bucketCount = 1 } = within
   const from = rowsOf(part, dialect.table(table), range)
   if (part.groupBy.length === 0 && !range) {
     return { select: selectWholeTable(asked, from, dialect), columns }
@@ -172,7 +169,7 @@ export function writeStatement(
       ? selectRankedPercentiles(ranks, { from, groups, totals }, dialect)
       : selectGroups(totals, { from, groups }, dialect)
   if (ofColumns.length === 0) return { select, columns }
-  return { select: dialect.limit(select, range ? MAX_BUCKET_GROUPS : MAX_GROUPS + 1), columns }
+  return { select: dialect.limit(select, bucketCount * MAX_GROUPS + 1), columns }
 }
 
 interface NamedMeasure<Of> {

@@ -24,9 +24,11 @@ export function findCheckWindowProblem(
     return `window cannot be applied to a SELECT of ${type.name}, which names its rows itself: put the condition into its WHERE.`
   const column = on.table.columns.find(({ name }) => name === window.column)
   if (!column) return `The column ${window.column} does not exist in ${tablePath(on.table)}.`
-  return TEMPORAL_KINDS.includes(column.kind)
-    ? null
-    : `time_column ${column.name} is of type ${column.type}: a window needs a column of dates or timestamps.`
+  if (!TEMPORAL_KINDS.includes(column.kind))
+    return `time_column ${column.name} is of type ${column.type}: a window needs a column of dates or timestamps.`
+  return window.buckets.some(({ from, to }) => from === to)
+    ? `time_column ${column.name} is of type ${column.type}, which has no hours: a window of it must be whole days, such as 1d.`
+    : null
 }
 
 /** Holds for the rows of a bucket, of buckets that follow each other from the first to the last, or of none. */

@@ -6,7 +6,7 @@ import type { CheckOutcome } from '../check.ts'
 import { toNumber } from '../measures.ts'
 import { readOutcome } from '../outcomes.ts'
 import type { Engine, PlannedCheck } from '../plan.ts'
-import { MAX_BUCKET_GROUPS, TOTAL_COLUMN, writeStatement, type ScanStatement } from '../statement.ts'
+import { MAX_GROUPS, TOTAL_COLUMN, writeStatement, type ScanStatement } from '../statement.ts'
 import { bucketCondition, bucketNumber } from './bucket-conditions.ts'
 import type { Bucket } from './buckets.ts'
 import type { ScanPart } from './part.ts'
@@ -38,7 +38,8 @@ export function writePart(part: ScanPart, table: TableInfo, engine: Pick<Engine,
   // A single bucket needs no number: all rows that are read are its own.
   if (buckets.length === 1) return writeStatement(part, table, engine, { range })
   const number = [[BUCKET_COLUMN, bucketNumber(column, buckets, dialect)]] as const
-  const grouped = writeStatement(part, table, engine, { range, buckets: number })
+  const bucketCount = buckets.length
+  const grouped = writeStatement(part, table, engine, { range, buckets: number, bucketCount })
   if (part.groupBy.length > 0 || checks.some(isRanked)) return grouped
   const nothing = bucketCondition(column, { from: first.from, to: first.from }, dialect)
   const empty = writeStatement(part, table, engine, { range: nothing })
@@ -82,8 +83,8 @@ export function readPartOutcome(
   const { id, window } = item.check
   if (!window) return readOutcome(item, part, statement, rows, durationMs)
   const isByColumns = part.groupBy.length > 0
-  if (isByColumns && rows.length >= MAX_BUCKET_GROUPS) {
-    const message = `group_by makes more than ${MAX_BUCKET_GROUPS.toLocaleString('en')} groups in the buckets that are measured: group by columns with fewer values.`
+  if (isByColumns && rows.length > part.window!.buckets.length * MAX_GROUPS) {
+    const message = `group_by makes more than ${MAX_GROUPS.toLocaleString('en')} groups in a bucket: group by columns with fewer values.`
     return { id, status: 'error', kind: 'too-many-groups', message, durationMs }
   }
   const isSingle = part.window!.buckets.length === 1
@@ -99,8 +100,9 @@ export function readPartOutcome(
       : readOutcome(item, part, statement, own, durationMs)
     return { bucket, outcome }
   })
-  const failed = buckets.find(({ outcome }) => outcome.status === 'error')
-  return failed ? failed.outcome : { id, status: 'windowed', buckets, durationMs }
+  // Buckets fail alone, so that one value that is no number does not hide the others.
+  const isFailed = buckets.every(({ outcome }) => outcome.status === 'error')
+  return isFailed ? buckets.at(-1)!.outcome : { id, status: 'windowed', buckets, durationMs }
 }
 
 /** The measures of no rows of a statement of percentiles by ranks: no rows, and no percentile. */

@@ -136,6 +136,28 @@ void t.test('a bucket without rows counts none, and fails no rule', async t => {
   ])
 })
 
+void t.test('each of many buckets may have as many groups as a whole table, and no more', async t => {
+  const on = await postgresqlStand(t)
+  const { table } = await on.createTable(COLUMNS(on), [])
+  const name = on.engine.dialect.table(on.ref(table.name)).strings[0]
+  const fill = (groups: number, from: string) =>
+    on.execute(
+      `insert into ${name} (amount, at) select g, h from generate_series(1, ${groups}) g,
+         generate_series(timestamp '${from}', timestamp '2026-10-26 12:00:00', interval '1 hour') h`,
+    )
+  const window = windowOf(on, table, 'at', '1h', 100)
+  const checks = [check('row_count', undefined, {}, { window, groupBy: ['amount'] })]
+  await fill(1_000, '2026-10-25 00:00:00')
+  const [outcome] = (await run(on, table, checks)).outcomes
+  const ofBuckets = (of: typeof outcome) =>
+    of?.status === 'windowed' ? of.buckets.map(({ outcome: own }) => own) : []
+  const last = ofBuckets(outcome).at(-1)
+  t.equal(last?.status === 'grouped' && last.groups.length, 1_000)
+  await fill(1_001, '2026-10-26 12:00:00')
+  const [more] = (await run(on, table, checks)).outcomes
+  t.match(ofBuckets(more).slice(-2), [{ status: 'grouped' }, { status: 'error', kind: 'too-many-groups' }])
+})
+
 void t.test('a column without time, and a SELECT that names its rows, take no window', async t => {
   const on = await postgresqlStand(t)
   const { table } = await on.createTable(COLUMNS(on), [])
