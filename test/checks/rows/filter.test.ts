@@ -135,6 +135,30 @@ void t.test('a text that is no condition is refused, and the sentence says what 
   t.match(await problemOf(`amount > ${'1'.repeat(2_000)}`), 'more than 2000 characters')
 })
 
+for (const { name, absent, start } of ENGINES)
+  void t.test(`${name}: a filter stays within its own parentheses`, { skip: absent }, async t => {
+    const on = await start(t)
+    const { table } = await on.createTable(ORDERS, [
+      [1, 'paid? $1 :a', null],
+      [2, 'sent', null],
+    ])
+    for (const filter of [
+      ...['amount = 1) or (1 = 1', 'amount = 1))', '(amount = 1', 'amount = 1; select 1', 'amount = 1 or'],
+      ...['amount = ?', 'amount = :a', 'amount = $1', 'amount = @a', 'amount = 1 /* ', "status = 'paid"],
+    ]) {
+      const refused = await run(on, table, [check('row_count', undefined, {}, { filter })])
+      t.match(refused, { outcomes: [{ status: 'error', message: /filter/ }] }, filter)
+      t.equal(refused.statements, 0, filter)
+    }
+    const { outcomes } = await run(on, table, [
+      check('row_count', undefined, {}, { filter: "status = 'paid? $1 :a' -- and no more" }),
+      check('row_count', undefined, {}, { filter: 'amount = 1 or 1 = 1' }),
+      check('ENUM', 'status', { allowed_values: ['sent'] }, { filter: 'amount = 1 or amount = 2' }),
+      check('row_count'),
+    ])
+    t.match(outcomes, [{ value: 1 }, { value: 2 }, { total: 2, invalid: 1 }, { value: 2 }])
+  })
+
 void t.test('CUSTOM_SQL that is a SELECT names its rows itself, and takes no filter', async t => {
   const on = await sqliteStand(t)
   const { table } = await on.createTable(ORDERS, [])

@@ -38,6 +38,21 @@ const words = fc.oneof(
     .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
     .filter(value => value.trim() !== '' && !/\p{Cc}/u.test(value)),
 )
+/** The rows that a check is about. */
+const rowsOfCheck = fc
+  .tuple(
+    fc.record({ filter: some(fc.constantFrom("status = 'paid'", 'total > 1 -- more')) }),
+    some(
+      fc.record({
+        ...{ time_column: fc.constant('updated_at'), window: fc.constantFrom('1h', '1d', '1w') },
+        ...{
+          window_delay: some(fc.constantFrom('2h', '3d')),
+          revisit: some(fc.integer({ min: 0, max: 31 })),
+        },
+      }),
+    ),
+  )
+  .map(([filter, window]) => ({ ...filter, ...window }))
 const columns = fc.constantFrom('id', 'customer_id', 'status', 'total')
 
 const config = fc.oneof(
@@ -70,8 +85,9 @@ const rule = fc
       detection_mode: some(fc.constantFrom('manual', 'auto')),
       sensitivity: some(fc.integer({ min: 1, max: 4 })),
     }),
+    rowsOfCheck,
   )
-  .map(([what, more]) => ({ ...what, ...more }))
+  .map(([what, more, of]) => ({ ...what, ...more, ...of }))
 const metric = fc
   .tuple(
     fc.oneof(
@@ -88,8 +104,9 @@ const metric = fc
       sensitivity: some(fc.double({ min: 0.1, max: 10, noNaN: true })),
       group_by_columns: some(fc.constantFrom([], ['status'])),
     }),
+    rowsOfCheck,
   )
-  .map(([what, more]) => ({ ...what, ...more }))
+  .map(([what, more, of]) => ({ ...what, ...more, ...of }))
 const reference = fc.record({
   child_column_name: fc.constantFrom('id', 'customer_id'),
   parent_table_path: fc.constantFrom('customers', 'public.events'),
