@@ -5,6 +5,7 @@ import type { DetectorState, Schedule, SeriesPoint } from '../../checks/detector
 import { findByPublicId, IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
 import { companyOf, insertAll, rows, type Transaction } from '../../server/database/database.ts'
 import { dueAgain, rescheduled } from '../../server/database/due.ts'
+import { invalidField } from '../../server/http/errors.ts'
 import type { AlertsApi } from '../alerts/api.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { NamedOwner, OwnedCheckId } from './declared/declared-checks.ts'
@@ -175,6 +176,7 @@ export async function changeCheck<Row extends CheckRow>(
   // Once it is locked, a scan of it has been recorded, or will be by what is changed here.
   const before = await lockCheck(trx, kind.model, { id })
   if (!before) return undefined
+  requireWindowToPatch(before, columns)
   const isAnew = isMeasuredAnew?.(before) ?? false
   await queryChecks(kind.model, trx)
     .findById(id)
@@ -187,6 +189,14 @@ export async function changeCheck<Row extends CheckRow>(
   if (columns.isActive === false) await endAlerts(alerts, trx, kind, before)
   const [changed] = await checksWithNames(trx, kind.model).where('checks.id', id)
   return changed
+}
+
+/** @throws 400 `VALIDATION_ERROR` for fields of a window of a check without one */
+function requireWindowToPatch({ windowSize }: CheckRow, { windowDelay, revisit }: Partial<CheckRow>): void {
+  if (windowSize !== null) return
+  const field = windowDelay != null ? 'window_delay' : revisit != null ? 'revisit' : null
+  if (field !== null)
+    throw invalidField(field, 'is of a check with a window, which this one is not: make another check')
 }
 
 /** The columns of a check whose baseline starts without the results so far; what is being measured is not recorded but due again. */

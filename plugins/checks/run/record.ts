@@ -20,11 +20,16 @@ export type EarlierResult = Pick<
   isEqual: boolean
 }
 
+/** By the keys of their series. */
+export type EarlierResults = ReadonlyMap<string, EarlierResult>
+
 /** The bucket that a row is recorded for. */
 export interface RecordedBucket {
   bucket: Bucket
-  /** By the JSON of its series. */
-  earlier: ReadonlyMap<string, EarlierResult>
+  /** By the keys of its series. */
+  earlier: EarlierResults
+  /** A bucket before it has just failed otherwise than before, so that its own alert is raised or resolved again. */
+  followsAlert: boolean
 }
 
 /** A row, locked, with what the scan says of it. */
@@ -69,8 +74,8 @@ export async function recordChecks<Row extends CheckRow>(
         series: item.series,
         ...item.judged,
         details: { ...item.judged.details, ...failingRunDetails(kind, capture, item) },
-        alertId: alerts.get(item) ?? null,
         ...bucketColumns(item, buckets.get(capture), takenAt),
+        ...(alerts.has(item) && { alertId: alerts.get(item) }),
         durationMs: Math.round(capture.outcome.durationMs),
         scheduledFor: capture.slot,
         at,
@@ -83,16 +88,28 @@ export async function recordChecks<Row extends CheckRow>(
   return captures.map(({ row }) => byCheck.get(row.id) ?? [])
 }
 
-function earlierResult({ series }: JudgedSeries, recorded: RecordedBucket | undefined) {
-  return recorded?.earlier.get(JSON.stringify(series))
+/** Equal for the values of one group, in whatever order their columns stand: jsonb has an order of its own. */
+export function seriesKey(series: SeriesValues): string {
+  return JSON.stringify(Object.entries(series).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-function repeatsItself({ judged }: Pick<Capture, 'judged'>, recorded: RecordedBucket | undefined): boolean {
-  if (!recorded || judged.length === 0) return false
-  return judged.every(item => {
-    const earlier = earlierResult(item, recorded)
-    return earlier?.isEqual === true && earlier.status === item.judged.status
-  })
+/** Whether a result says the same as the one before it of its bucket. */
+export function isRepeated(
+  { series, status }: { series: SeriesValues; status: CheckResult['status'] },
+  earlier: EarlierResults,
+): boolean {
+  const before = earlier.get(seriesKey(series))
+  return before?.isEqual === true && before.status === status
+}
+
+/** Whether the alert of a bucket stays as it is. */
+function repeatsItself(
+  { row, judged }: Pick<Capture, 'row' | 'judged'>,
+  recorded: RecordedBucket | undefined,
+): boolean {
+  // One that passes has an alert to resolve where the check failed before it.
+  if (!recorded || recorded.followsAlert || judged.length === 0 || row.status === 'error') return false
+  return judged.every(({ series, judged: { status } }) => isRepeated({ series, status }, recorded.earlier))
 }
 
 /** What a result keeps of its bucket, and of what it was before. */
@@ -103,7 +120,7 @@ function bucketColumns(
 ): Partial<CheckResult> {
   if (!recorded) return {}
   const { bucket } = recorded
-  const earlier = earlierResult(item, recorded)
+  const earlier = recorded.earlier.get(seriesKey(item.series))
   const ofBucket = { bucketStart: bucket.start, bucketEnd: bucket.end }
   if (!earlier) return ofBucket
   const { alertId, isConfirmed, revisions, isEqual } = earlier

@@ -4,9 +4,17 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { TableContext } from '../../catalog/api.ts'
 import type { CheckDeps } from '../deps.ts'
 import type { CheckKind } from '../kind.ts'
+import { loadFailingRuns } from '../failing-runs.ts'
 import { CheckResult, type CheckRow } from '../models.ts'
 import { relearn } from '../past/states.ts'
-import { recordChecks, seriesOutcomes, type EarlierResult, type MeasuredRow } from '../run/record.ts'
+import {
+  isRepeated,
+  recordChecks,
+  seriesKey,
+  seriesOutcomes,
+  type EarlierResult,
+  type MeasuredRow,
+} from '../run/record.ts'
 
 /** A check with the outcomes of its buckets, the oldest first. */
 interface MeasuredBuckets<Row extends CheckRow> extends MeasuredRow<Row> {
@@ -36,34 +44,36 @@ export async function recordBuckets<Row extends CheckRow>(
 ): Promise<{ results: CheckResult[]; outcome: CheckOutcome }[]> {
   const stored = await loadBuckets(trx, measured)
   const left = measured.map(item => ({ item, ...changedFrom(kind, item, stored.get(item.row.id) ?? []) }))
-  const isRevised = left.filter(({ taken }) => taken.length > 0)
-  await takeBack(
+  const statuses = new Map(measured.map(({ row }) => [row.id, row.status]))
+  await rewind(
     trx,
-    isRevised.flatMap(({ taken }) => taken),
-  )
-  await relearn(
-    trx,
-    isRevised.map(({ item }) => item.row),
+    left.filter(({ taken }) => taken.length > 0),
   )
   const newest = new Map<MeasuredBuckets<Row>, CheckResult[]>()
+  const alerted = new Set<MeasuredBuckets<Row>>()
   const starts = [
     ...new Set(left.flatMap(({ buckets }) => buckets.map(({ bucket }) => bucket.start.getTime()))),
   ]
   for (const start of starts.sort((a, b) => a - b)) {
     const ofStart = left.flatMap(({ item, buckets, taken }) => {
       const found = buckets.find(({ bucket }) => bucket.start.getTime() === start)
-      return found ? [{ item, found, taken }] : []
+      return found ? [{ item, found, earlier: earlierOf(taken, found.bucket) }] : []
     })
-    const rowsOfStart = ofStart.map(({ item, found, taken }) => ({
+    for (const { item, found } of ofStart)
+      if (isNewest(item, found)) restoreStatus(item.row, statuses.get(item.row.id) ?? null)
+    const rowsOfStart = ofStart.map(({ item, found, earlier }) => ({
       row: item.row,
       outcome: found.outcome,
       slot: isNewest(item, found) ? item.slot : null,
-      recorded: { bucket: found.bucket, earlier: earlierOf(taken, found.bucket) },
+      recorded: { bucket: found.bucket, earlier, followsAlert: alerted.has(item) },
     }))
     const at = new Date(start)
     const results = await recordChecks(deps, trx, kind, { table, measured: rowsOfStart, at, takenAt })
-    for (const [place, { item, found }] of ofStart.entries())
-      if (isNewest(item, found)) newest.set(item, results[place]!)
+    for (const [place, { item, found, earlier }] of ofStart.entries()) {
+      const own = results[place]!
+      if (isNewest(item, found)) newest.set(item, own)
+      if (own.some(result => result.status === 'fail' && !isRepeated(result, earlier))) alerted.add(item)
+    }
   }
   await saveProgress(trx, measured, takenAt)
   return measured.map(item => {
@@ -71,6 +81,37 @@ export async function recordBuckets<Row extends CheckRow>(
     const results = newest.get(item) ?? resultsAt(stored.get(item.row.id) ?? [], bucket)
     return { results, outcome }
   })
+}
+
+/**
+ * Makes checks be as they were before the first of the results that are taken back. Their open alerts are of the newest
+ * bucket, and are dealt with when that is judged.
+ */
+async function rewind<Row extends CheckRow>(
+  trx: Transaction,
+  revised: readonly { item: MeasuredBuckets<Row>; taken: readonly TakenResult[] }[],
+): Promise<void> {
+  if (revised.length === 0) return
+  await takeBack(
+    trx,
+    revised.flatMap(({ taken }) => taken),
+  )
+  const checks = revised.map(({ item }) => item.row)
+  await relearn(trx, checks)
+  const failingRuns = await loadFailingRuns(
+    trx,
+    revised.map(({ item: { row }, taken }) => ({
+      checkId: row.id,
+      before: new Date(Math.min(...taken.map(({ result }) => result.at.getTime()))),
+    })),
+  )
+  for (const row of checks) Object.assign(row, { status: 'pass', failingRuns: failingRuns.get(row.id) ?? 0 })
+}
+
+/** The alert of a check that failed before is over if the newest bucket passes, whatever became of those before. */
+function restoreStatus(row: CheckRow, before: CheckRow['status']): void {
+  const isOpen = before === 'fail' || before === 'error'
+  if (isOpen && row.status !== 'fail') Object.assign(row, { status: before })
 }
 
 function isNewest<Row extends CheckRow>({ outcome }: MeasuredBuckets<Row>, found: BucketOutcome): boolean {
@@ -114,21 +155,27 @@ function changedFrom<Row extends CheckRow>(
   const compared = buckets.map(({ bucket, outcome }) => {
     const before = resultsAt(stored, bucket)
     const now = seriesOutcomes(outcome).map(each => ({
-      key: JSON.stringify(each.series),
+      key: seriesKey(each.series),
       numbers: numbersOf(kind, row, each.outcome, bucket.start),
     }))
     const taken = before.map(result => {
-      const same = now.find(({ key }) => key === JSON.stringify(result.series))
+      const same = now.find(({ key }) => key === seriesKey(result.series))
       return { result, isEqual: same !== undefined && isSame(same.numbers, result) }
     })
-    return { taken, isUnchanged: before.length === now.length && taken.every(({ isEqual }) => isEqual) }
+    // One without groups has no results: nothing but the progress of the check says that it was measured.
+    const isKnown = before.length > 0 || (row.lastBucketEnd !== null && bucket.end <= row.lastBucketEnd)
+    const isUnchanged = isKnown && before.length === now.length && taken.every(({ isEqual }) => isEqual)
+    return { taken, isUnchanged }
   })
-  const first = compared.findIndex(({ isUnchanged }) => !isUnchanged)
+  const changed = compared.findIndex(({ isUnchanged }) => !isUnchanged)
+  // One that could not run last time is as its newest bucket is again.
+  const hasRecovered = row.status === 'error' && buckets.at(-1)!.outcome.status !== 'error'
+  const first = changed < 0 && hasRecovered ? buckets.length - 1 : changed
   if (first < 0) return { buckets: [], taken: [] }
   return { buckets: buckets.slice(first), taken: compared.slice(first).flatMap(({ taken }) => taken) }
 }
 
-type Numbers = Pick<CheckResult, 'value' | 'totalRows'>
+type Numbers = Pick<CheckResult, 'status' | 'value' | 'totalRows'>
 
 /** The numbers of an outcome as a result of it would have them. */
 function numbersOf<Row extends CheckRow>(
@@ -145,7 +192,8 @@ function numbersOf<Row extends CheckRow>(
 const ROUNDING_ERROR = 1e-9
 
 function isSame(now: Numbers, before: CheckResult): boolean {
-  if (before.status === 'error' || Number(now.totalRows) !== Number(before.totalRows)) return false
+  if (now.status === 'error' || before.status === 'error') return now.status === before.status
+  if (Number(now.totalRows) !== Number(before.totalRows)) return false
   if (now.value === null || before.value === null) return now.value === before.value
   return (
     Math.abs(now.value - before.value) <=
@@ -170,7 +218,7 @@ async function takeBack(trx: Transaction, taken: readonly TakenResult[]): Promis
 
 function earlierOf(taken: readonly TakenResult[], { start }: Bucket): Map<string, EarlierResult> {
   const own = taken.filter(({ result }) => result.at.getTime() === start.getTime())
-  return new Map(own.map(({ result, isEqual }) => [JSON.stringify(result.series), { ...result, isEqual }]))
+  return new Map(own.map(({ result, isEqual }) => [seriesKey(result.series), { ...result, isEqual }]))
 }
 
 /** Notes up to which bucket checks were measured, and that they were, also where nothing changed. */

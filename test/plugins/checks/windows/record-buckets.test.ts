@@ -1,0 +1,177 @@
+import t from 'tap'
+import { discover, makeStage, makeWorldOn } from '../../../helpers/world.ts'
+
+/** One server for all tests of this file, which have a source each. */
+const stage = await makeStage(t)
+
+const ORDERS = ['create table orders (id serial primary key, total int, placed timestamp, shop text, a text)']
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const FIRST = Date.UTC(2026, 9, 1)
+const DAILY = { time_column: 'placed', window: '1d' }
+
+/** The start of a day of the test, which are counted from 0. */
+const dayStart = (day: number) => new Date(FIRST + day * DAY_MS)
+const hoursLater = (moment: Date, hours: number) => new Date(moment.getTime() + hours * HOUR_MS)
+const textOf = (moment: Date) => moment.toISOString().slice(0, 19).replace('T', ' ')
+
+async function shop(t: Parameters<typeof makeWorldOn>[0]) {
+  const world = await makeWorldOn(t, stage, ORDERS)
+  await discover(world)
+  const { app, tenant, asset, source } = world
+  const ask = (method: string, path: string, body?: object) =>
+    tenant.ask(method, `/api/v1/sdk/${path.replace('{asset}', asset.id)}`, body)
+  const [table] = await app.query('select id from tables where source_id = $1', [asset.id])
+  return {
+    ...world,
+    ask,
+    insert: (total: number | null, moment: Date) =>
+      source.query(`insert into orders (total, placed) values (${total ?? 'null'}, '${textOf(moment)}')`),
+    /** Runs the checks of the table as they would have run at a moment. */
+    run: (at: Date) =>
+      app.server.plugins.checks.runTable(tenant.companyId, String(table?.id), 'active', { at }),
+    async make(path: 'metrics' | 'validity', body: object) {
+      const made = await ask('POST', `${path}/{asset}`, { table_path: 'orders', ...body })
+      if (made.status !== 201) throw new Error(JSON.stringify(made.body))
+      return made.body.data as { id: string; uuid: string }
+    },
+    check: async () => {
+      const [check] = await app.query('select * from checks where company_id = $1', [tenant.companyId])
+      return check!
+    },
+    results: () =>
+      app.query(`select r.* from check_results r where company_id = $1 order by at, series`, [
+        tenant.companyId,
+      ]),
+    alerts: () =>
+      app.query(
+        `select status, title, kind, occurrences from alerts where company_id = $1 and kind in ('validity_failure', 'metric_anomaly') order by created_at`,
+        [tenant.companyId],
+      ),
+  }
+}
+
+t.test('a check that runs again after an error recovers, though no bucket changed', async t => {
+  const { make, run, source, check, alerts, results } = await shop(t)
+  await make('validity', { rule_type: 'NOT_NULL', column_name: 'total', ...DAILY })
+  await run(dayStart(3))
+  await source.query('alter table orders rename column placed to gone')
+  await run(hoursLater(dayStart(3), 1))
+  t.match(await check(), { status: 'error', last_bucket_end: dayStart(3) })
+  t.match(
+    (await results()).filter(({ status }) => status === 'error'),
+    [{ error_message: /placed/ }],
+  )
+  await source.query('alter table orders rename column gone to placed')
+  await run(hoursLater(dayStart(3), 2))
+  t.match(await check(), { status: 'pass' })
+  t.notMatch(await alerts(), [{ status: 'triggered' }])
+})
+
+t.test('a late failure of an older day is over where the day after it passed', async t => {
+  const { make, run, insert, alerts, check } = await shop(t)
+  await make('validity', { rule_type: 'NOT_NULL', column_name: 'total', ...DAILY })
+  await insert(1, dayStart(1))
+  await insert(1, dayStart(2))
+  await run(dayStart(3))
+  await insert(null, dayStart(1))
+  await run(hoursLater(dayStart(3), 1))
+  t.match(await alerts(), [{ status: 'resolved', title: /2026-10-02/ }])
+  t.match(await check(), { status: 'pass' })
+})
+
+t.test('an older day that is mended leaves the alert of a newer one open', async t => {
+  const { make, run, insert, alerts, check, source } = await shop(t)
+  await make('validity', { rule_type: 'NOT_NULL', column_name: 'total', ...DAILY })
+  await insert(null, dayStart(1))
+  await insert(null, dayStart(2))
+  await run(dayStart(3))
+  await source.query(`update orders set total = 1 where placed = '${textOf(dayStart(1))}'`)
+  await run(hoursLater(dayStart(3), 1))
+  t.match(await alerts(), [{ status: 'triggered' }])
+  t.match(await check(), { status: 'fail' })
+})
+
+t.test('a day that fails once counts as one failing run, however often it is judged again', async t => {
+  const { make, run, insert, alerts, check } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', min: 10, consecutive: 3, ...DAILY, revisit: 1 })
+  await run(dayStart(1))
+  t.match(await check(), { failing_runs: 2 })
+  await insert(1, dayStart(0))
+  await run(hoursLater(dayStart(1), 1))
+  await insert(1, dayStart(0))
+  await run(hoursLater(dayStart(1), 2))
+  t.match(await check(), { failing_runs: 2 })
+  t.same(await alerts(), [])
+  await run(dayStart(2))
+  t.match(await check(), { failing_runs: 3 })
+  t.equal((await alerts()).length, 1)
+})
+
+t.test('groups of two columns are the same from run to run, whatever the order of their names', async t => {
+  const { make, run, source, results } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', group_by_columns: ['shop', 'a'], ...DAILY })
+  await source.query(`insert into orders (placed, shop, a) values ('${textOf(dayStart(1))}', 'x', 'y')`)
+  await run(dayStart(3))
+  const before = await results()
+  await run(hoursLater(dayStart(3), 1))
+  t.same(await results(), before)
+})
+
+t.test('window_delay and revisit of a check without a window are refused', async t => {
+  const { make, ask } = await shop(t)
+  const metric = await make('metrics', { metric_type: 'row_count' })
+  const rule = await make('validity', { rule_type: 'NOT_NULL', column_name: 'total' })
+  for (const path of [`metrics/{asset}/${metric.id}`, `validity/{asset}/${rule.uuid}`])
+    for (const patch of [{ window_delay: '2h' }, { revisit: 3 }]) {
+      const changed = await ask('PATCH', path, patch)
+      t.match(changed, { status: 400 }, `${path} ${JSON.stringify(patch)}`)
+      t.match(JSON.stringify(changed.body), /window/)
+    }
+})
+
+t.test('a day of one row of personal data is an error of that day, and no revision of it', async t => {
+  const { make, run, insert, results, tenant, asset } = await shop(t)
+  await make('metrics', { metric_type: 'mean', column_name: 'total', ...DAILY })
+  for (const row of [1, 2]) await insert(row, dayStart(0))
+  await insert(1, dayStart(1))
+  for (const row of [1, 2]) await insert(row, dayStart(2))
+  const tag = { asset_id: asset.id, name: 'pii', object_path: 'orders.total', object_type: 'column' }
+  t.equal((await tenant.ask('POST', '/api/v1/sdk/tags', tag)).status, 201)
+  await run(dayStart(3))
+  const before = await results()
+  t.match(before, [
+    { status: 'pass', value: 1.5 },
+    { status: 'error', error_message: /one row/ },
+    { status: 'pass', value: 1.5 },
+  ])
+  await run(hoursLater(dayStart(3), 1))
+  t.same(await results(), before)
+})
+
+t.test('a day on which no group has a row counts as measured, so that its groups are missing', async t => {
+  const { make, run, source, app, tenant } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', group_by_columns: ['shop'], ...DAILY, revisit: 0 })
+  for (let day = 0; day < 12; day += 1) {
+    await source.query(`insert into orders (placed, shop) values ('${textOf(dayStart(day))}', 'x')`)
+    await run(dayStart(day + 1))
+  }
+  await run(dayStart(13))
+  t.match(
+    await app.query(`select title from alerts where company_id = $1 and kind = 'metric_anomaly'`, [
+      tenant.companyId,
+    ]),
+    [{ title: /missing/ }],
+  )
+})
+
+t.test('a time column that has become one of dates is an error where days are cut into hours', async t => {
+  const { app, make, run, source, asset, tenant, check, insert } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', time_column: 'placed', window: '6h' })
+  await insert(1, dayStart(0))
+  await run(dayStart(1))
+  await source.query('alter table orders alter placed type date')
+  await discover({ app, tenant, asset })
+  await run(dayStart(2))
+  t.match(await check(), { status: 'error', last_bucket_end: dayStart(1) })
+})
