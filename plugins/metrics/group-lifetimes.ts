@@ -1,7 +1,7 @@
 /** How long the groups of a metric have been there, and how long the set of them has stayed the same. */
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
-import type { SeriesValues } from '../checks/kit.ts'
+import { seriesInterval, type SeriesValues } from '../checks/kit.ts'
 import type { Metric } from './models.ts'
 
 type CaptureInterval = Metric['checkInterval']
@@ -49,7 +49,7 @@ export async function loadGroupLifetimes(
   asked: readonly LifetimeQuery[],
 ): Promise<GroupLifetime[]> {
   if (asked.length === 0) return []
-  const since = asked.map(({ metric }) => rememberedSince(metric.checkInterval, at))
+  const since = asked.map(({ metric }) => rememberedSince(seriesInterval(metric), at))
   const found = await rows<{
     place: number
     captures: number

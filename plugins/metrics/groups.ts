@@ -12,6 +12,7 @@ import {
   findReturned,
   forgetSeries,
   markAlerted,
+  seriesInterval,
   type AlertedSeries,
   type MissingSeries,
   type SeriesValues,
@@ -48,7 +49,7 @@ export async function collectGroupEvents(
   const missing = await endRuns(trx, ids, at)
   const remembered = sighted.map(({ metric }) => ({
     checkId: metric.id,
-    since: rememberedSince(metric.checkInterval, at),
+    since: rememberedSince(seriesInterval(metric), at),
   }))
   const forgotten = await forgetSeries(trx, remembered)
   const changed = await findGroupChanges(trx, sighted, missing, at)
@@ -85,7 +86,7 @@ async function findGroupChanges(
   const byMetric = Map.groupBy(missing, ({ checkId }) => checkId)
   const changed = sighted.flatMap(({ metric, sightings }) => {
     const all = byMetric.get(metric.id) ?? []
-    const gone = all.filter(({ run }) => run >= STABLE_CAPTURES[metric.checkInterval])
+    const gone = all.filter(({ run }) => run >= STABLE_CAPTURES[seriesInterval(metric)])
     const came = sightings.filter(({ isNew }) => isNew).map(({ series }) => series)
     // A known group that still learns came not long ago.
     const isChanging = sightings.some(({ isNew, isLearning }) => isLearning && !isNew)
@@ -97,7 +98,7 @@ async function findGroupChanges(
     changed.map(({ metric, gone }) => ({ metric, groups: gone.map(({ series }) => series) })),
   )
   return changed.flatMap(({ metric, gone, came }, index) => {
-    const { checkInterval: interval } = metric
+    const interval = seriesInterval(metric)
     const { missed, arrivals, sinceArrival } = lives[index]!
     if (!isSettled(interval, sinceArrival, arrivals)) return []
     const vanished = gone.filter(({ run }, place) => isSettled(interval, run, missed[place]!))

@@ -3,6 +3,7 @@ import { domainOf, type CheckType } from '../../checks/check.ts'
 import type { SeriesPoint } from '../../checks/detector.ts'
 import { slotsAt } from '../../checks/detector.ts'
 import { describeLimit, describeValue } from '../../checks/explanation.ts'
+import { windowSeconds } from '../../checks/plan.ts'
 import { invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import { metricFields } from './fields.ts'
@@ -21,7 +22,8 @@ export type MetricSettings = Pick<
   | 'detection'
   | 'direction'
   | 'consecutive'
->
+> &
+  Partial<Pick<Metric, 'windowSize'>>
 
 /** The settings of a metric that has none of its own. */
 export const NO_THRESHOLDS = {
@@ -57,13 +59,19 @@ export function changeAgainstOf({ maxChangePercent, changeAgainst }: Thresholds)
   return maxChangePercent === null ? null : (changeAgainst ?? 'previous')
 }
 
-const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3_600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+const WEEK_SECONDS = 7 * DAY_SECONDS
 
 /** How many earlier values a value is compared with that may not change too much. */
-export function countCompared(settings: Pick<MetricSettings, 'checkInterval' | keyof Thresholds>): number {
+export function countCompared(
+  settings: Pick<MetricSettings, 'checkInterval' | 'windowSize' | keyof Thresholds>,
+): number {
   const against = detectionOf(settings) === 'anomaly' ? null : changeAgainstOf(settings)
   if (against === null) return 0
   if (against === 'previous') return 1
+  const { windowSize } = settings
+  if (windowSize != null) return Math.max(2 * 7, Math.ceil((2 * WEEK_SECONDS) / windowSeconds(windowSize)))
   // Captures by hand come in between.
   return settings.checkInterval === 'hourly' ? 2 * 7 * 24 : 2 * 7
 }
@@ -98,20 +106,37 @@ function rounded(difference: number): number {
 
 /**
  * The earlier value that a change is measured against: the previous one, or the newest of the same weekday in UTC that is
- * not of the same day; of hourly metrics that of the same hour.
+ * not of the same day; of hourly metrics that of the same hour. Of buckets of time, the one that began whole weeks before, by
+ * clocks that may have changed since.
  */
 function comparedValue(
-  { changeAgainst, checkInterval }: Pick<MetricSettings, 'changeAgainst' | 'checkInterval'>,
+  {
+    changeAgainst,
+    checkInterval,
+    windowSize,
+  }: Pick<MetricSettings, 'changeAgainst' | 'checkInterval' | 'windowSize'>,
   at: number,
   past: readonly Pick<SeriesPoint, 'at' | 'value'>[],
 ): number | undefined {
   if (changeAgainst !== 'same_weekday') return past.at(-1)?.value
+  if (windowSize != null) {
+    const offsetOf = (point: Pick<SeriesPoint, 'at'>) => weekOffset(at - point.at)
+    const newest = past.findLast(point => offsetOf(point) <= HOUR_SECONDS)
+    // Buckets of hours have neighbours as near.
+    const near = past.filter(point => newest !== undefined && newest.at - point.at <= 2 * HOUR_SECONDS)
+    return near.toSorted((one, other) => offsetOf(one) - offsetOf(other))[0]?.value
+  }
   const now = slotsAt(at)
   return past.findLast(point => {
     const slots = slotsAt(point.at)
     const isAlike = slots.weekday === now.weekday && (checkInterval !== 'hourly' || slots.hour === now.hour)
     return isAlike && at - point.at > DAY_SECONDS
   })?.value
+}
+
+/** Seconds from a distance in time to whole weeks, one at least. */
+function weekOffset(seconds: number): number {
+  return Math.abs(seconds - Math.max(1, Math.round(seconds / WEEK_SECONDS)) * WEEK_SECONDS)
 }
 
 /** The breach in words: "40 % null, at most 10 %". */

@@ -63,6 +63,30 @@ t.test('a change is measured against the previous value or that of the weekday b
   t.same([previous, weekly, hourly, limited({ max: 1 })].map(countCompared), [1, 14, 336, 0])
 })
 
+t.test('buckets of time are compared with those of a week before, whatever the interval is', async t => {
+  const of = (window: string) =>
+    limited({
+      ...{ max_change_percent: 0, change_against: 'same_weekday' },
+      ...{ time_column: 'at', window },
+    })
+  const before = (window: string, past: number[], at = 0) =>
+    findBreach(
+      of(window),
+      { at: MONDAY + at, value: -1 },
+      past.map(hours => ({ at: MONDAY + hours * HOUR, value: hours })),
+    )?.before
+  const hours = Array.from({ length: 400 }, (_, place) => place - 400)
+  t.equal(before('1h', hours), -168, 'of the same hour')
+  t.equal(before('12h', [-180, -168, -156, -12]), -168)
+  t.equal(before('1d', [-192, -168, -144, -24]), -168)
+  t.equal(before('1d', [-193, -169, -145, -24]), -169, 'clocks went back, as in London across midnight')
+  t.equal(before('1d', [-191, -167, -143, -24]), -167, 'clocks went forward')
+  t.equal(before('2d', [-336, -288, -240, -192, -144, -96, -48]), -336)
+  t.equal(before('1w', [-336, -168]), -168)
+  t.equal(before('1d', [-144, -24]), undefined)
+  t.same(['1h', '6h', '12h', '1d', '1w'].map(of).map(countCompared), [336, 56, 28, 14, 14])
+})
+
 t.test('a change from zero is none of percent, and a direction lets the other one pass', async t => {
   const settings = limited({ max_change_percent: 20 })
   const zero = [{ at: MONDAY - DAY, value: 0 }]
