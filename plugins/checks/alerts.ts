@@ -28,13 +28,25 @@ interface FailingCheck<Row extends CheckRow> {
 /**
  * Raises the alerts of checks that fail, and resolves those of checks that pass again. Earlier results are read only where
  * there is a learned band to explain.
+ * @param captures all of them: a kind may have more alerts, such as of groups, which follow each other
+ * @param news those whose own alerts may change
  * @returns the alert of each series that counts on one
  */
 export async function updateAlerts<Row extends CheckRow>(
   { alerts, catalog }: Pick<CheckDeps, 'alerts' | 'catalog'>,
   trx: Transaction,
   kind: CheckKind<Row>,
-  { table, captures, at }: { table: TableContext; captures: readonly Capture<Row>[]; at: Date },
+  {
+    table,
+    captures,
+    news,
+    at,
+  }: {
+    table: TableContext
+    captures: readonly Capture<Row>[]
+    news: readonly Capture<Row>[]
+    at: Date
+  },
 ): Promise<Map<JudgedSeries, string>> {
   const subjectOf = (row: Row): AlertSubject => ({
     type: kind.alert.name,
@@ -46,11 +58,11 @@ export async function updateAlerts<Row extends CheckRow>(
       tags: catalog.tagsOf(table.source, table.table, [row.columnName, ...row.groupByColumns]),
     },
   })
-  const failing = captures.flatMap(capture => (isAlertDue(kind, capture) && findFailing(capture)) || [])
+  const failing = news.flatMap(capture => (isAlertDue(kind, capture) && findFailing(capture)) || [])
   const events = await eventsOf(trx, kind, { failing, table, subjectOf })
   const more = (await kind.moreAlerts?.(trx, { table, captures, at, subjectOf })) ?? {}
   await alerts.resolveAll(trx, kind.alert.name, [
-    ...captures.filter(hasRecovered).map(({ row }) => publicIdOf(kind, row)),
+    ...news.filter(hasRecovered).map(({ row }) => publicIdOf(kind, row)),
     ...(more.over ?? []),
   ])
   if (more.orphaned && more.orphaned.length > 0)

@@ -116,3 +116,34 @@ export async function clearAlerted(trx: Transaction, checkId: string): Promise<A
     { companyId: companyOf(trx), checkId },
   )
 }
+
+/**
+ * Makes the runs of series of checks with a window be those before results of them were taken back. A series without an earlier
+ * result stays known, so that it is no new one when its bucket is judged again.
+ * @param since results before are left alone: the runs that they began are cut
+ */
+export async function rewindRuns(trx: Transaction, checkIds: readonly string[], since: Date): Promise<void> {
+  if (checkIds.length === 0) return
+  await rows(
+    trx,
+    `with earlier as (
+       select check_id, series, at, dense_rank() over (partition by check_id order by at desc) as nth_of_check,
+         row_number() over (partition by check_id, series order by at desc) as nth
+       from check_results
+       where company_id = :companyId and check_id = any(cast(:checkIds as bigint[])) and at >= :since
+         and bucket_start is not null and status <> 'error'
+     ), seen as (
+       select check_id, series, count(*) filter (where nth = nth_of_check)::int as run, max(at) as last_seen_at
+       from earlier group by check_id, series
+     ), rewound as (
+       select known.check_id, known.series, coalesce(seen.last_seen_at, known.last_seen_at) as last_seen_at,
+         case when seen.run = 0 and known.run = ${ALERTED_RUN} and known.last_seen_at = seen.last_seen_at
+           then ${ALERTED_RUN} else coalesce(seen.run, 0) end as run
+       from check_states known left join seen on seen.check_id = known.check_id and seen.series = known.series
+       where known.company_id = :companyId and known.check_id = any(cast(:checkIds as bigint[]))
+     )
+     update check_states s set run = rewound.run, last_seen_at = rewound.last_seen_at from rewound
+     where s.company_id = :companyId and s.check_id = rewound.check_id and s.series = rewound.series`,
+    { companyId: companyOf(trx), checkIds, since },
+  )
+}

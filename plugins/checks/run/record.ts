@@ -66,7 +66,7 @@ export async function recordChecks<Row extends CheckRow>(
   const buckets = new Map(captures.map((capture, place) => [capture, measured[place]!.recorded]))
   // A bucket that is judged again as it was has said so before.
   const news = captures.filter(capture => !repeatsItself(capture, buckets.get(capture)))
-  const alerts = await updateAlerts(deps, trx, kind, { table, captures: news, at })
+  const alerts = await updateAlerts(deps, trx, kind, { table, captures, news, at })
   const storing = insertAll(
     captures.flatMap(capture =>
       capture.judged.map(item => ({

@@ -6,6 +6,7 @@ import type { CheckDeps } from '../deps.ts'
 import type { CheckKind } from '../kind.ts'
 import { loadFailingRuns } from '../failing-runs.ts'
 import { CheckResult, type CheckRow } from '../models.ts'
+import { rewindRuns } from '../past/runs.ts'
 import { relearn } from '../past/states.ts'
 import {
   isRepeated,
@@ -83,6 +84,9 @@ export async function recordBuckets<Row extends CheckRow>(
   })
 }
 
+/** Days before a bucket whose results say how long its groups had been there. */
+const REWOUND_DAYS = 100
+
 /**
  * Makes checks be as they were before the first of the results that are taken back. Their open alerts are of the newest
  * bucket, and are dealt with when that is judged.
@@ -98,6 +102,12 @@ async function rewind<Row extends CheckRow>(
   )
   const checks = revised.map(({ item }) => item.row)
   await relearn(trx, checks)
+  const times = revised.flatMap(({ taken }) => taken.map(({ result }) => result.at.getTime()))
+  await rewindRuns(
+    trx,
+    checks.filter(({ groupByColumns }) => groupByColumns.length > 0).map(({ id }) => id),
+    new Date(Math.min(...times) - REWOUND_DAYS * 86_400_000),
+  )
   const failingRuns = await loadFailingRuns(
     trx,
     revised.map(({ item: { row }, taken }) => ({

@@ -175,3 +175,46 @@ t.test('a time column that has become one of dates is an error where days are cu
   await run(dayStart(2))
   t.match(await check(), { status: 'error', last_bucket_end: dayStart(1) })
 })
+
+t.test('a day that is judged again neither ends nor repeats what is known of missing groups', async t => {
+  const { make, run, source, alerts, app, tenant } = await shop(t)
+  await make('metrics', {
+    metric_type: 'row_count',
+    min: 0,
+    group_by_columns: ['shop'],
+    ...DAILY,
+    revisit: 1,
+  })
+  const sell = (name: string, day: number) =>
+    source.query(`insert into orders (placed, shop) values ('${textOf(dayStart(day))}', '${name}')`)
+  for (let day = 0; day < 12; day += 1) {
+    for (const name of ['x', 'y']) await sell(name, day)
+    await run(dayStart(day + 1))
+    await sell('x', day)
+    await run(hoursLater(dayStart(day + 1), 1))
+  }
+  const runs = async () => {
+    const found = await app.query(
+      `select series ->> 'shop' as shop, run from check_states where company_id = $1 order by 1`,
+      [tenant.companyId],
+    )
+    return found.map(({ shop: name, run: count }) => [name, count])
+  }
+  t.same(await runs(), [
+    ['x', 12],
+    ['y', 12],
+  ])
+  await sell('x', 12)
+  await run(dayStart(13))
+  t.match(await alerts(), [{ status: 'triggered', title: /missing/ }])
+  await sell('x', 11)
+  await run(hoursLater(dayStart(13), 1))
+  t.match(await alerts(), [{ status: 'triggered' }])
+  for (const name of ['x', 'y']) await sell(name, 13)
+  await run(dayStart(14))
+  t.match(await alerts(), [{ status: 'resolved' }])
+  t.same(await runs(), [
+    ['x', 14],
+    ['y', 1],
+  ])
+})
