@@ -70,11 +70,15 @@ export async function recordBuckets<Row extends CheckRow>(
     }))
     const at = new Date(start)
     const results = await recordChecks(deps, trx, kind, { table, measured: rowsOfStart, at, takenAt })
+    const confirmed: Row[] = []
     for (const [place, { item, found, earlier }] of ofStart.entries()) {
       const own = results[place]!
       if (isNewest(item, found)) newest.set(item, own)
+      if (own.some(({ isConfirmed }) => isConfirmed)) confirmed.push(item.row)
       if (own.some(result => result.status === 'fail' && !isRepeated(result, earlier))) alerted.add(item)
     }
+    // What a result was confirmed as is learned where it is read again.
+    if (confirmed.length > 0) await relearn(trx, confirmed)
   }
   await saveProgress(trx, measured, takenAt)
   return measured.map(item => {
@@ -162,6 +166,9 @@ function changedFrom<Row extends CheckRow>(
   { row, outcome: { buckets } }: MeasuredBuckets<Row>,
   stored: readonly CheckResult[],
 ): { buckets: readonly BucketOutcome[]; taken: TakenResult[] } {
+  // Another run began later and has been recorded: this one knows nothing newer.
+  if (row.lastBucketEnd !== null && buckets.at(-1)!.bucket.end < row.lastBucketEnd)
+    return { buckets: [], taken: [] }
   const compared = buckets.map(({ bucket, outcome }) => {
     const before = resultsAt(stored, bucket)
     const now = seriesOutcomes(outcome).map(each => ({

@@ -85,8 +85,10 @@ export function dueWindow(
   const grid = gridOf(row, place)
   if (!grid) return undefined
   const revisit = row.revisit ?? DEFAULT_REVISIT
-  const until = delayed(row, place.now)
   const { lastBucketEnd: last } = row
+  const asked = delayed(row, place.now)
+  // A delay that has become longer takes back no bucket: the newest results are those that are judged last.
+  const until = last !== null && last > asked && last <= place.now ? last : asked
   const passed = last === null ? 0 : (until.getTime() - last.getTime()) / 1_000 / windowSeconds(grid.size)
   const most = Math.min(MAX_BUCKETS, Math.max(1, Math.ceil(passed) + 1) + revisit)
   const newest = completeBuckets(grid, until, most)

@@ -218,3 +218,55 @@ t.test('a day that is judged again neither ends nor repeats what is known of mis
     ['y', 1],
   ])
 })
+
+t.test('values that were dismissed as expected stay expected when an older day is revised', async t => {
+  const { make, run, source, alerts, app, tenant, check } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', sensitivity: 3, ...DAILY, revisit: 4 })
+  const sell = (count: number, day: number) =>
+    source.query(
+      `insert into orders (placed) select timestamp '${textOf(dayStart(day))}' from generate_series(1, ${count})`,
+    )
+  for (let day = 0; day < 23; day += 1) {
+    await sell(day < 22 ? 100 + (day % 3) : 400 + (day % 3), day)
+    await run(dayStart(day + 1))
+  }
+  const [alert] = await app.query(`select id from alerts where company_id = $1 and kind = 'metric_anomaly'`, [
+    tenant.companyId,
+  ])
+  const path = `/api/v1/sdk/alerts/${String(alert?.id)}/dismiss`
+  t.match(await tenant.ask('POST', path, { reason: 'expected' }), { status: 200 })
+  await sell(1, 20)
+  await run(hoursLater(dayStart(23), 1))
+  await sell(401, 23)
+  await run(dayStart(24))
+  t.match(await alerts(), [{ status: 'dismissed' }])
+  t.match(await check(), { status: 'pass' })
+})
+
+t.test('a delay that has become longer takes no day back', async t => {
+  const { make, run, ask, insert, results, check } = await shop(t)
+  const { id } = await make('metrics', { metric_type: 'row_count', ...DAILY, revisit: 1 })
+  await insert(1, dayStart(2))
+  await run(dayStart(3))
+  t.match(await ask('PATCH', `metrics/{asset}/${id}`, { window_delay: '3d' }), { status: 200 })
+  await insert(1, dayStart(1))
+  await run(hoursLater(dayStart(3), 1))
+  t.match(
+    (await results()).map(({ value, revisions }) => [value, revisions]),
+    [
+      [1, 1],
+      [1, 0],
+    ],
+  )
+  t.match(await check(), { last_bucket_end: dayStart(3) })
+})
+
+t.test('the list of checks says when a check ran, not when its newest day began', async t => {
+  const { make, run, ask } = await shop(t)
+  await make('metrics', { metric_type: 'row_count', ...DAILY })
+  const ranAt = hoursLater(dayStart(3), 5)
+  await run(ranAt)
+  t.match((await ask('GET', 'checks/{asset}?points=1')).body.data.items, [
+    { last_checked_at: ranAt.toISOString(), points: [{ at: dayStart(2).toISOString() }] },
+  ])
+})
