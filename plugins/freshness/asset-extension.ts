@@ -2,14 +2,21 @@ import type { AssetExtension } from '../catalog/api.ts'
 import { readFreshnessHealth } from './health.ts'
 import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
-import { Schedule } from './models.ts'
 import { statusOf } from './present.ts'
-import { IS_LAPSED, LAST_UPDATED, READINESS_SQL, type JudgedTable, type Readiness } from './readiness.ts'
+import {
+  IS_LAPSED,
+  LAST_UPDATED,
+  READINESS_SQL,
+  schedulesWithSources,
+  WITH_SOURCES,
+  type JudgedTable,
+  type Readiness,
+} from './readiness.ts'
 
 /** Freshness fields of assets. */
 export const freshnessExtension: AssetExtension = {
   async sourceFields(trx, sources) {
-    const counted = await Schedule.query(trx)
+    const counted = await schedulesWithSources(trx)
       .whereIn(
         'checks.sourceId',
         sources.map(({ id }) => id),
@@ -44,11 +51,13 @@ export const freshnessExtension: AssetExtension = {
   tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
-      text: `select table_id, status, settings ->> 'monitoringMode' as monitoring_mode,
-          settings ->> 'slaThreshold' as sla_threshold,
-          cast(settings ->> 'learnedSlaSeconds' as int) as learned_sla_seconds, ${LAST_UPDATED} as last_updated,
-          last_checked_at, ${IS_LAPSED} as is_lapsed
-        from checks where company_id = :company_id and kind = 'freshness' and table_id = any(cast(:ids as uuid[]))`,
+      text: `select checks.table_id, checks.status, checks.settings ->> 'monitoringMode' as monitoring_mode,
+          checks.settings ->> 'slaThreshold' as sla_threshold,
+          cast(checks.settings ->> 'learnedSlaSeconds' as int) as learned_sla_seconds,
+          ${LAST_UPDATED} as last_updated, checks.last_checked_at, ${IS_LAPSED} as is_lapsed
+        from checks ${WITH_SOURCES}
+        where checks.company_id = :company_id and checks.kind = 'freshness'
+          and checks.table_id = any(cast(:ids as uuid[]))`,
       bindings: { company_id: companyId, ids: [...tableIds] },
     },
     fieldsByTable: (tables: readonly JudgedTable[]) =>
@@ -73,8 +82,9 @@ const READINESS_OF: Record<string, Readiness> = { fresh: 'ready', stale: 'not_re
 /** The condition in SQL on tables called `a` that their freshness is one of some statuses. */
 function freshnessCondition(statuses: readonly string[]): string {
   const among = (readiness: readonly Readiness[]) =>
-    `(select table_id from checks where company_id = :companyId and kind = 'freshness'
-      and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
+    `(select checks.table_id from checks ${WITH_SOURCES}
+      where checks.company_id = :companyId and checks.kind = 'freshness'
+        and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
   const states = statuses.flatMap(status => READINESS_OF[status] ?? [])
   return `(${[
     ...(states.length > 0 ? [`a.id in ${among(states)}`] : []),

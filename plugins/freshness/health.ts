@@ -2,16 +2,26 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
 import { summarize } from './lists.ts'
-import { IS_WATCHED, judgedTables, LAST_UPDATED, READINESS_SQL, type JudgedTable } from './readiness.ts'
+import {
+  IS_WATCHED,
+  judgedTables,
+  LAST_UPDATED,
+  schedulesWithSources,
+  type JudgedTable,
+} from './readiness.ts'
 
 const MAX_LISTED = 20
+const STALE_FIRST = `checks.status_rank, ${LAST_UPDATED}, checks.id`
 
 /** Counts of monitored tables, and the watched ones that are stale or could not be checked. */
 export async function readFreshnessHealth(trx: Transaction): Promise<HealthPart> {
-  const tables = await judgedTables(trx)
-    .whereRaw(`${IS_WATCHED} and ${READINESS_SQL} in ('not_ready', 'error')`)
-    .orderByRaw(`checks.status <> 'error' desc, ${LAST_UPDATED}, checks.id`)
+  // Chosen before the join, so that the tables of others are not read. A verdict of a watched table has not lapsed.
+  const worst = schedulesWithSources(trx)
+    .whereRaw(`${IS_WATCHED} and checks.status in ('fail', 'error')`)
+    .orderByRaw(STALE_FIRST)
     .limit(MAX_LISTED)
+    .select('checks.id')
+  const tables = await judgedTables(trx).whereIn('checks.id', worst).orderByRaw(STALE_FIRST)
   return { name: 'freshness', summary: await summarize(trx, {}), attention: tables.map(presentProblem) }
 }
 

@@ -10,6 +10,7 @@ import {
   LAST_UPDATED,
   READINESS,
   READINESS_SQL,
+  schedulesWithSources,
   statesOf,
   type JudgedTable,
   type Readiness,
@@ -60,7 +61,7 @@ export async function listTables(
     if (wanted.states.includes(readiness)) return sum + count
     return wanted.isPausedIncluded ? sum + paused : sum
   }, 0)
-  const query = filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
+  const query = filterSchedules(schedulesWithSources(trx), companyOf(trx), scope, filters)
   if (filters.status)
     query.whereRaw(
       `((${READINESS_SQL}) = any(cast(:states as text[])) or :isPausedIncluded and not ${IS_WATCHED})`,
@@ -209,7 +210,7 @@ async function countByState(
 ) {
   const judged = (status: string, name: string) =>
     `count(*) filter (where checks.status = '${status}' and not ${IS_LAPSED})::int as ${name}`
-  return filterSchedules(Schedule.query(trx), companyOf(trx), scope, filters)
+  return filterSchedules(schedulesWithSources(trx), companyOf(trx), scope, filters)
     .select(
       trx.raw(`${READINESS_SQL} as readiness, count(*)::int as count, ${judged('warning', 'warning')},
         ${judged('fail', 'violated')}, count(*) filter (where not ${IS_WATCHED})::int as paused,

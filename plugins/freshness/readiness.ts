@@ -1,6 +1,6 @@
 import type { QueryBuilder } from 'objection'
 import type { Transaction } from '../../server/database/database.ts'
-import { monitoredTables, type MonitoredTable } from './models.ts'
+import { monitoredTables, Schedule, type MonitoredTable } from './models.ts'
 
 /** Whether a table is usable downstream: fresh is ready, stale is not; after a failed check it is an error. */
 export type Readiness = 'ready' | 'not_ready' | 'unknown' | 'error'
@@ -30,9 +30,12 @@ export function statesOf(status: readonly StatusFilter[]): {
 /** The time of the newest data in SQL. */
 export const LAST_UPDATED = `cast(checks.settings ->> 'lastUpdated' as timestamptz)`
 
+/** Joins the sources that the conditions below read. A subquery in each of them would be most of the time of a count. */
+export const WITH_SOURCES =
+  'join sources on sources.company_id = checks.company_id and sources.id = checks.source_id'
+
 /** Whether a table is checked automatically: neither its schedule nor its source is paused. */
-export const IS_WATCHED = `(checks.is_active
-  and (checks.company_id, checks.source_id) in (select s.company_id, s.id from sources s where s.is_active))`
+export const IS_WATCHED = '(checks.is_active and sources.is_active)'
 
 /** The intervals of other kinds of checks are names, which are no durations in SQL. */
 const INTERVAL = `case when checks.kind = 'freshness' then cast(checks.check_interval as interval) end`
@@ -59,6 +62,11 @@ export interface JudgedTable extends MonitoredTable {
   isLapsed: boolean
   /** Age of the newest data by now; negative if its time is in the future. */
   ageSeconds: number | null
+}
+
+/** Schedules with their sources, as the conditions need them. */
+export function schedulesWithSources(trx: Transaction): QueryBuilder<Schedule, Schedule[]> {
+  return Schedule.query(trx).joinRaw(WITH_SOURCES)
 }
 
 /** Schedules with their tables and readiness. */

@@ -99,6 +99,6 @@ export async function chooseSignalOfPatch(
   const { freshness_column: column, freshness_expression: expression, freshness_signal: signal } = patch
   if (column === undefined && expression === undefined && signal === undefined) return schedule
   const subject = await catalog.loadTable(trx, schedule.tableId)
-  if (!subject) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.id })
+  if (!subject) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.uuid })
   return chooseSignal(catalog, subject, patch)
 }
