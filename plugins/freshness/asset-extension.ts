@@ -4,6 +4,7 @@ import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
 import { statusOf } from './present.ts'
 import {
+  hasReadiness,
   IS_LAPSED,
   LAST_UPDATED,
   READINESS_SQL,
@@ -83,8 +84,7 @@ const READINESS_OF: Record<string, Readiness> = { fresh: 'ready', stale: 'not_re
 function freshnessCondition(statuses: readonly string[]): string {
   const among = (readiness: readonly Readiness[]) =>
     `(select checks.table_id from checks ${WITH_SOURCES}
-      where checks.company_id = :companyId and checks.kind = 'freshness'
-        and ${READINESS_SQL} in (${readiness.map(state => `'${state}'`).join(', ')}))`
+      where checks.company_id = :companyId and checks.kind = 'freshness' and ${hasReadiness(readiness)})`
   const states = statuses.flatMap(status => READINESS_OF[status] ?? [])
   return `(${[
     ...(states.length > 0 ? [`a.id in ${among(states)}`] : []),

@@ -3,6 +3,7 @@ import type { AttentionItem } from '../alerts/api.ts'
 import type { HealthPart } from '../catalog/api.ts'
 import { summarize } from './lists.ts'
 import {
+  hasReadiness,
   IS_WATCHED,
   judgedTables,
   LAST_UPDATED,
@@ -15,9 +16,9 @@ const STALE_FIRST = `checks.status_rank, ${LAST_UPDATED}, checks.id`
 
 /** Counts of monitored tables, and the watched ones that are stale or could not be checked. */
 export async function readFreshnessHealth(trx: Transaction): Promise<HealthPart> {
-  // Chosen before the join, so that the tables of others are not read. A verdict of a watched table has not lapsed.
+  // Chosen before the join, so that the tables of others are not read.
   const worst = schedulesWithSources(trx)
-    .whereRaw(`${IS_WATCHED} and checks.status in ('fail', 'error')`)
+    .whereRaw(`${IS_WATCHED} and ${hasReadiness(['not_ready', 'error'])}`)
     .orderByRaw(STALE_FIRST)
     .limit(MAX_LISTED)
     .select('checks.id')

@@ -4,6 +4,7 @@ import { percentOf } from '../../server/percent.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import { Schedule, type FreshnessStatus } from './models.ts'
 import {
+  hasReadiness,
   IS_LAPSED,
   IS_WATCHED,
   judgedTables,
@@ -63,9 +64,10 @@ export async function listTables(
   }, 0)
   const query = filterSchedules(schedulesWithSources(trx), companyOf(trx), scope, filters)
   if (filters.status)
-    query.whereRaw(
-      `((${READINESS_SQL}) = any(cast(:states as text[])) or :isPausedIncluded and not ${IS_WATCHED})`,
-      wanted,
+    void query.whereRaw(
+      wanted.isPausedIncluded
+        ? `(${hasReadiness(wanted.states)} or not ${IS_WATCHED})`
+        : hasReadiness(wanted.states),
     )
   const tables = page.offset < total ? await readPage(trx, query, page) : []
   return { tables, states, pagination: pagination(total, page) }

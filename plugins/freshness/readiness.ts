@@ -53,6 +53,17 @@ export const READINESS_SQL = `case when ${IS_LAPSED} then 'unknown'
   else case checks.status when 'error' then 'error' when 'fail' then 'not_ready'
     when 'pass' then 'ready' when 'warning' then 'ready' else 'unknown' end end`
 
+/** What has each readiness, by `status_rank`, unless its verdict has lapsed. */
+const RANKS = { not_ready: [1], error: [2], ready: [3, 4, 6] }
+
+/** The condition in SQL that the readiness of a schedule's table is one of some. An index finds the few that are stale or failed. */
+export function hasReadiness(states: readonly Readiness[]): string {
+  if (states.length === 0) return 'false'
+  const isAmong = `${READINESS_SQL} in (${states.map(state => `'${state}'`).join(', ')})`
+  const ranks = states.flatMap(state => (state === 'unknown' ? [] : RANKS[state]))
+  return states.includes('unknown') ? isAmong : `(checks.status_rank in (${ranks.join(', ')}) and ${isAmong})`
+}
+
 /** A monitored table with its readiness, and whether its last verdict is still valid. */
 export interface JudgedTable extends MonitoredTable {
   readiness: Readiness
