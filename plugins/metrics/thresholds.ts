@@ -106,8 +106,8 @@ function rounded(difference: number): number {
 
 /**
  * The earlier value that a change is measured against: the previous one, or the newest of the same weekday in UTC that is
- * not of the same day; of hourly metrics that of the same hour. Of buckets of time, the one that began whole weeks before, by
- * clocks that may have changed since.
+ * not of the same day; of hourly metrics that of the same hour. A bucket of time is compared
+ * with the one that began whole weeks before, by clocks that may have changed since.
  */
 function comparedValue(
   {
