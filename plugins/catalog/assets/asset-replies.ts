@@ -142,6 +142,7 @@ export const sourceRecord = exampleRecord({
 const column = record({
   name: text,
   data_type: text,
+  kind: text.description('What it can be used for: integer, text, timestamp …'),
   nullable: flag,
   description: text.allow(null),
   tags: texts,
@@ -215,10 +216,11 @@ export const tableRecord = exampleRecord({
     .optional()
     .description('Left out of lists and with include_columns=false.')
     .example([
-      { name: 'id', data_type: 'bigint', nullable: false, description: null, tags: [] },
+      { name: 'id', data_type: 'bigint', kind: 'integer', nullable: false, description: null, tags: [] },
       {
         name: 'total',
         data_type: 'double precision',
+        kind: 'float',
         nullable: false,
         description: 'In EUR',
         tags: ['money'],

@@ -203,6 +203,7 @@ export function presentTable(
       columns: table.columns.map(column => ({
         name: column.name,
         data_type: column.type,
+        kind: column.kind,
         nullable: column.nullable,
         description: column.comment,
         tags: tagsOf(table, column.name),

@@ -57,7 +57,7 @@ t.test('a source is connected, discovered and read in both representations', asy
   t.match(formB.body.columns, [
     { name: 'id' },
     { name: 'customer_id' },
-    { name: 'total', data_type: 'numeric(10,2)', nullable: true },
+    { name: 'total', data_type: 'numeric(10,2)', kind: 'decimal', nullable: true },
   ])
   const short = await tenant.ask('GET', `/api/v1/assets/${formB.body.id}?include_columns=false`)
   t.equal(short.body.columns, undefined)
