@@ -36,6 +36,11 @@ export interface CheckRow {
   hasSeries: boolean
   openAlertId: string | null
   lastCheckedAt: Date | null
+  filter: string | null
+  timeColumn: string | null
+  windowSize: string | null
+  windowDelay: string | null
+  revisit: number | null
   managedBy: CheckOwner | null
   /** The oldest first; the last one also where no points are asked for. */
   results: PointRow[] | null
@@ -75,6 +80,7 @@ function rowsText(kinds: CheckDeps['kinds'], order: readonly string[]): string {
       t.name as of_table, coalesce(c.name, ${NAME_OF_METRIC}) as name,
       c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
       c.last_checked_at,
+      c.filter, c.time_column, c.window_size, c.window_delay, c.revisit,
       ${statusOf('c.status', 'c.is_learning')} as status,
       (select a.id from alerts a where a.company_id = c.company_id and a.kind = c.alert_kind and a.cause = c.public_id
          and a.status in ('triggered', 'acknowledged', 'snoozed') limit 1) as open_alert_id,

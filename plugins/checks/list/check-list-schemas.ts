@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { managedBy } from '../../../server/http/check-owner.ts'
+import { windowFields } from '../../../server/http/check-schemas.ts'
 import { exampleRecord, held, inItems, record, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, type Page, queryBoolean, queryInteger, queryWords } from '../../../server/http/page.ts'
 
@@ -102,6 +103,11 @@ const check = exampleRecord({
   last_checked_at: time.allow(null).example('2026-03-09T08:10:05.000Z'),
   open_alert_id: id.allow(null).description('The alert of it that is open.').example(null),
   managed_by: managedBy,
+  filter: text.optional().description('The rows that it is about, of a check with a filter.'),
+  time_column: windowFields.time_column.reply.optional(),
+  window: windowFields.window.reply.optional(),
+  window_delay: windowFields.window_delay.reply.optional(),
+  revisit: windowFields.revisit.reply.optional(),
   points: Joi.array()
     .items(point)
     .max(MAX_POINTS)

@@ -79,6 +79,13 @@ function presentCheck(row: CheckRow, points: number) {
     last_checked_at: row.lastCheckedAt,
     open_alert_id: row.openAlertId,
     ...(row.managedBy && { managed_by: row.managedBy }),
+    ...(row.filter !== null && { filter: row.filter }),
+    ...(row.windowSize !== null && {
+      time_column: row.timeColumn,
+      window: row.windowSize,
+      window_delay: row.windowDelay,
+      revisit: row.revisit,
+    }),
     points: row.hasSeries && points > 0 ? results : [],
   }
 }

@@ -62,6 +62,19 @@ async function shopWorld(t: Parameters<typeof makeWorldOn>[0]) {
 
 const itemsOf = (body: { data: { items: ListedCheck[] } }) => body.data.items
 
+t.test('a check is listed with the rows and the buckets of time that it is about', async t => {
+  const world = await shopWorld(t)
+  const { asset, source } = world
+  await source.query('alter table orders add column placed_at timestamptz')
+  await discover(world)
+  const scope = { filter: 'id > 1', time_column: 'placed_at', window: '1d' }
+  const { body } = await tenant.ask('POST', `/api/v1/sdk/metrics/${asset.id}`, {
+    ...{ table_path: 'orders', metric_type: 'row_count', window_delay: '2h', ...scope },
+  })
+  const [newest] = itemsOf((await list(asset.id)).body)
+  t.match(newest, { id: body.data.id, ...scope, window_delay: '2h', revisit: null })
+})
+
 t.test('the checks of all kinds are one list, by the ids of their own endpoints', async t => {
   const { asset, rule, metric, grouped, reference, orders, run } = await shopWorld(t)
   const pending = await list(asset.id)
