@@ -16,7 +16,7 @@ import { CheckFields } from './check-fields.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
-import { COLUMNS, readColumns, specsOf, withoutHidden } from './specs.ts'
+import { COLUMNS, listSpecs, newSpecs, readColumns, withoutHidden } from './specs.ts'
 
 /** What stands for the referential check among the types, which it is none of. */
 const REFERENTIAL = 'referential'
@@ -82,7 +82,7 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
 function NewCheck({ table, type, done }: { table: Table; type: CheckType | undefined; done: () => void }) {
   const kind: CheckKind = !type ? 'referential' : type.family === 'rule' ? 'validity' : 'metric'
   const [query] = useQuery()
-  const specs = specsOf(kind, type, true)
+  const specs = newSpecs(kind, type, table)
   const names = type && type.column !== 'ignored' ? (type.columns ?? []) : []
   const inAddress = query.getAll('column').filter(column => names.includes(column))
   const columnSpec = {
@@ -91,7 +91,7 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     ...(inAddress.length > 0 && { initial: JSON.stringify(inAddress) }),
   }
   const hasColumns = type !== undefined && type.column !== 'ignored'
-  const all = [...(hasColumns ? [columnSpec] : []), ...specs.measured, ...specs.main, ...specs.more]
+  const all = [...(hasColumns ? [columnSpec] : []), ...listSpecs(specs)]
   const form = useForm(`new check ${table.id} ${type?.type ?? REFERENTIAL}`, all)
   const [results, setResults] = useState<readonly ColumnResult[]>([])
   const columns = hasColumns ? readColumns(form.values[COLUMNS.name]) : []

@@ -7,6 +7,7 @@ import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { ColumnChoice } from './column-choice.ts'
 import { withoutHidden, type CheckSpecs } from './specs.ts'
+import { tuningTexts } from './texts.ts'
 
 const TYPING_MS = 300
 
@@ -40,8 +41,19 @@ export function CheckFields({
     <${Fields} form=${form} of=${shown(specs.measured)} />
     <${Fields} form=${form} of=${shown(specs.main)} />
     ${
+      specs.window.length > 0 &&
+      html`<${MoreFields}
+        title=${tuningTexts.window}
+        form=${form}
+        of=${specs.window}
+        isOpen=${specs.window.some(({ name }) => form.values[name] !== '')}
+      >
+        <${Fields} form=${form} of=${specs.window} />
+      <//>`
+    }
+    ${
       more.length > 0 &&
-      html`<${MoreFields}>
+      html`<${MoreFields} form=${form} of=${more}>
         ${more
           .filter(isGroups)
           .map(spec => html`<${ColumnChoice} key=${spec.name} form=${form} spec=${spec} columns=${names} />`)}

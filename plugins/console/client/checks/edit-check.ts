@@ -14,7 +14,7 @@ import { ManagedNote } from './managed-note.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { kindOf, loadCheck, updateCheck } from './requests.ts'
-import { specsOf, withoutHidden, withoutImplied } from './specs.ts'
+import { editSpecs, listSpecs, withoutHidden, withoutImplied } from './specs.ts'
 
 type Check = Awaited<ReturnType<typeof loadCheck>>
 
@@ -41,8 +41,8 @@ function ChangeForm({
   done: () => void
 }) {
   const kind = kindOf(id)
-  const specs = specsOf(kind)
-  const all = [...specs.main, ...specs.more]
+  const specs = editSpecs(kind, 'window' in record && record.window !== null)
+  const all = listSpecs(specs)
   const form = useForm(`check ${id}`, all, withoutImplied(record))
   const shown = withoutHidden(all, form.values)
   const save = async () => {
@@ -57,7 +57,7 @@ function ChangeForm({
   const fixed = fixedOf(record)
   const { column_name: column } = fixed as { column_name?: string }
   return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
-    <p class="quiet">What it measures cannot be changed. Add another check instead.</p>
+    <p class="quiet">${tuningTexts.fixed}</p>
     <${ManagedNote} owner=${record.managed_by} />
     <dl class="facts">
       ${Object.entries(fixed).map(
@@ -85,33 +85,36 @@ function ChangeForm({
 /** What a check measures, as the body of a new one has it. */
 function fixedOf(record: Check): Record<string, unknown> {
   if ('rule_type' in record) {
-    const { rule_type, column_name, rule_config } = record satisfies ValidityRuleDetail
-    return { rule_type, ...(column_name !== null && { column_name }), ...(rule_config && { rule_config }) }
+    const { rule_type, column_name, rule_config, filter, time_column, window } =
+      record satisfies ValidityRuleDetail
+    return { rule_type, ...withoutNulls({ column_name, rule_config, filter, time_column, window }) }
   }
   if ('metric_type' in record) {
     const { metric_type, column_name, group_by_columns, ...rest } = record
     return {
       metric_type,
-      ...(column_name !== null && { column_name }),
+      ...withoutNulls({ column_name }),
       ...(group_by_columns.length > 0 && { group_by_columns }),
       ...ownFields(rest),
     }
   }
-  const { child_column_name, parent_table_path, parent_column_name } = record
-  return { child_column_name, parent_table_path, parent_column_name }
+  const { child_column_name, parent_table_path, parent_column_name, filter } = record
+  return { child_column_name, parent_table_path, parent_column_name, ...withoutNulls({ filter }) }
 }
 
 const COMMON_FIELDS = new Set(
-  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity min max max_change_percent change_against detection direction consecutive failing_runs is_active last_status created_at snapshots managed_by warnings'.split(
+  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity min max max_change_percent change_against detection direction consecutive failing_runs window_delay revisit is_active last_status created_at snapshots managed_by warnings'.split(
     ' ',
   ),
 )
 
 /** The fields of the type of a metric, such as the percentile. */
 function ownFields(rest: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(rest).filter(([name, value]) => !COMMON_FIELDS.has(name) && value !== null),
-  )
+  return withoutNulls(Object.fromEntries(Object.entries(rest).filter(([name]) => !COMMON_FIELDS.has(name))))
+}
+
+function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 }
 
 const titleOf = ({ metric_type: type, column_name: column }: Metric) =>

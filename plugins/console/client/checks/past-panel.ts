@@ -22,18 +22,21 @@ const THRESHOLD_STEP = 1
 export function PastPanel({
   run,
   at,
+  newest,
   limit,
   setLimit,
 }: {
   run: RunWithPast
   /** When it was measured. */
   at: number
+  /** What the value is that was measured then. */
+  newest: string
   limit: Limit
   setLimit(limit: Limit): void
 }) {
   const { history } = run
   const limitKey = JSON.stringify(limit)
-  const points = useMemo(() => chartPast(run, limit, at), [run, at, limitKey])
+  const points = useMemo(() => chartPast(run, limit, { at, newest }), [run, at, limitKey])
   const isUnknown = 'sensitivity' in limit && run.bands.length > 0 && upperEdge(run, limit) === undefined
   const handle = handleOf(run, limit, setLimit)
   return html`<h3>${tuningTexts.past}</h3>
@@ -45,7 +48,9 @@ export function PastPanel({
               history.points,
               history.lookback_days,
               history.source === 'timestamps'
-                ? `computed from ${history.timestamp_column ?? 'timestamps'}, as if rows had only been added`
+                ? newest === tuningTexts.newestBucket
+                  ? `buckets of ${history.timestamp_column}`
+                  : `computed from ${history.timestamp_column ?? 'timestamps'}, as if rows had only been added`
                 : 'as they were measured',
             )
       }

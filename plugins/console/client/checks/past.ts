@@ -35,8 +35,11 @@ export function isBeyondNow(run: RunWithPast, limit: Limit): boolean | undefined
   return isBeyond(valueNow(run), run.bands, limit, !isRule(run))
 }
 
-/** The past and the value of now for a chart, judged by a limit. The source is not asked again. */
-export function chartPast(run: RunWithPast, limit: Limit, now: number): ChartPoint[] {
+/**
+ * The past and the value of now for a chart, judged by a limit. The source is not asked again.
+ * @param now when the newest value was measured, and what it is
+ */
+export function chartPast(run: RunWithPast, limit: Limit, now: { at: number; newest: string }): ChartPoint[] {
   const past = run.history.series.map(({ at, value, bands, learning }) => {
     const band = bandAt(bands, limit)
     return {
@@ -54,12 +57,12 @@ export function chartPast(run: RunWithPast, limit: Limit, now: number): ChartPoi
   return [
     ...past,
     {
-      at: now,
+      at: now.at,
       value,
       low: band?.low ?? null,
       high: band?.high ?? null,
       isAnomaly: isBeyondNow(run, limit) ?? false,
-      lines: [tuningTexts.now],
+      lines: [now.newest],
     },
   ]
 }

@@ -13,6 +13,7 @@ const JUDGED_LATER = new Set([
   'description',
   'error_message',
   'consecutive',
+  'revisit',
   'alert_threshold_percent',
   'sensitivity',
   'backfill_days',
@@ -43,6 +44,7 @@ export function previewOf({
     key: JSON.stringify([fixed, measured]),
     limit: limitOf(kind, values),
     columns,
+    hasWindow: String(fixed.window ?? values.window ?? '').trim() !== '',
     setLimit: limit =>
       'threshold' in limit
         ? form.set('alert_threshold_percent', String(limit.threshold))

@@ -18,6 +18,8 @@ export interface PreviewInput {
   limit: Limit | null
   /** Columns to choose from, where the form makes several checks. */
   columns: readonly string[]
+  /** Whether it is about buckets of time. */
+  hasWindow: boolean
   /** Measures what the form holds. @returns undefined if a field is wrong, which the form then shows */
   measure(lookbackDays: number, column: string | undefined): Promise<DryRun | undefined>
   setLimit(limit: Limit): void
@@ -27,6 +29,8 @@ interface Result {
   key: string
   run: DryRun
   at: number
+  /** What the value is that was measured now. */
+  newest: string
 }
 
 /** The dry run beside a form. It asks the source when a person asks for it, never as they type. */
@@ -45,7 +49,8 @@ export function Preview({ input }: { input: PreviewInput }) {
     // A person may have left this form for that of another type.
     if (mine !== round.current) return
     setBusy(false)
-    if (found) setResult({ key, run: found, at: Date.now() })
+    const newest = input.hasWindow ? tuningTexts.newestBucket : tuningTexts.now
+    if (found) setResult({ key, run: found, at: Date.now(), newest })
   }
   return html`<section class="side preview" aria-label=${tuningTexts.dryRun}>
     <h2>${tuningTexts.dryRun}</h2>
@@ -86,11 +91,11 @@ export function Preview({ input }: { input: PreviewInput }) {
   </section>`
 }
 
-function Outcome({ result: { run, at }, input }: { result: Result; input: PreviewInput }) {
+function Outcome({ result: { run, at, newest }, input }: { result: Result; input: PreviewInput }) {
   const { limit } = input
   const warnings = 'warnings' in run ? (run.warnings ?? []) : []
   return html`<dl class="now">
-      <dt>${tuningTexts.now}</dt>
+      <dt>${newest}</dt>
       <dd>${describeNow(run)} <${Verdict} run=${run} limit=${limit} /></dd>
     </dl>
     ${run.error_message && html`<p class="bad">${run.error_message}</p>`}
@@ -98,7 +103,7 @@ function Outcome({ result: { run, at }, input }: { result: Result; input: Previe
     ${
       limit &&
       'history' in run &&
-      html`<${PastPanel} run=${run} at=${at} limit=${limit} setLimit=${input.setLimit} />`
+      html`<${PastPanel} run=${run} at=${at} newest=${newest} limit=${limit} setLimit=${input.setLimit} />`
     }
     <${Statements} run=${run} />`
 }

@@ -1,13 +1,16 @@
-import type { CheckType } from 'tidemark/client'
+import type { CheckType, Table } from 'tidemark/client'
 import { readSchema, type FieldSpec, type Values } from '../forms/schema.ts'
 import { tuningTexts } from './texts.ts'
 import type { CheckKind } from './requests.ts'
+import { FILTER, LATE_DATA, windowSpecs } from './scope-specs.ts'
 
 /** The fields of a form, in its order; a person may leave those of `more` as they are. */
 export interface CheckSpecs {
   /** What is measured; it cannot be changed later. */
   measured: FieldSpec[]
   main: FieldSpec[]
+  /** Which bucket of time it is about; empty where it is about all of a table. */
+  window: readonly FieldSpec[]
   more: FieldSpec[]
 }
 
@@ -137,8 +140,10 @@ const hours: FieldSpec = {
   isRequired: true,
 }
 
+type OwnSpecs = Omit<CheckSpecs, 'window'>
+
 /** All fields of a rule, among them those that its mode hides. @param type absent for one that exists */
-function ruleSpecs(type: CheckType | undefined): CheckSpecs {
+function ruleSpecs(type: CheckType | undefined): OwnSpecs {
   const nullPolicy: FieldSpec = { name: 'treat_null_as_valid', label: 'Ignore rows with NULL', kind: 'flag' }
   return {
     measured: type ? readSchema(type.settings, 'rule_config') : [],
@@ -182,7 +187,7 @@ function ruleSpecs(type: CheckType | undefined): CheckSpecs {
   }
 }
 
-function metricSpecs(type: CheckType | undefined): CheckSpecs {
+function metricSpecs(type: CheckType | undefined): OwnSpecs {
   return {
     measured: type ? readSchema(type.settings) : [],
     main: [
@@ -203,7 +208,7 @@ function metricSpecs(type: CheckType | undefined): CheckSpecs {
   }
 }
 
-function referentialSpecs(isNew: boolean): CheckSpecs {
+function referentialSpecs(isNew: boolean): OwnSpecs {
   const limit = (field: string, label: string): FieldSpec => ({ name: field, label, kind: 'integer', min: 0 })
   return {
     measured: isNew
@@ -249,10 +254,25 @@ function referentialSpecs(isNew: boolean): CheckSpecs {
   }
 }
 
-/** The fields of a check. @param type of a new rule or metric */
-export function specsOf(kind: CheckKind, type?: CheckType, isNew = type !== undefined): CheckSpecs {
+/** The fields of a new check. @param type absent for a referential check, which takes no window */
+export function newSpecs(kind: CheckKind, type: CheckType | undefined, table: Table): CheckSpecs {
+  const own = ownSpecs(kind, type, true)
+  return { ...own, measured: [...own.measured, FILTER], window: type ? windowSpecs(table) : [] }
+}
+
+/** The fields of a check that can be changed. */
+export function editSpecs(kind: CheckKind, hasWindow: boolean): CheckSpecs {
+  return { ...ownSpecs(kind, undefined, false), window: hasWindow ? LATE_DATA : [] }
+}
+
+function ownSpecs(kind: CheckKind, type: CheckType | undefined, isNew: boolean): OwnSpecs {
   if (kind === 'validity') return ruleSpecs(type)
   return kind === 'metric' ? metricSpecs(type) : referentialSpecs(isNew)
+}
+
+/** All fields in the order of the form. */
+export function listSpecs({ measured, main, window, more }: CheckSpecs): FieldSpec[] {
+  return [...measured, ...main, ...window, ...more]
 }
 
 /** Whether the form of a metric has a limit that its values may break. */

@@ -4,6 +4,8 @@ import { countOf, formatNumber } from '../lib/format.ts'
 export const tuningTexts = {
   addTitle: (table: string) => `Add a check to ${table}`,
   editTitle: (name: string) => `Edit ${name}`,
+  fixed:
+    'What it measures cannot be changed, nor its filter, time column and window. Add another check instead.',
   back: 'Back to the checks',
   groups: { rule: 'Rules: which rows are invalid', metric: 'Metrics: is a number unusual' },
   referential: 'Referential check',
@@ -28,6 +30,7 @@ export const tuningTexts = {
   directions: { both: 'rises and drops', rise: 'rises only', drop: 'drops only' },
   changes: { previous: 'the previous value', same_weekday: 'the same weekday before' },
   intervals: { hourly: 'every hour', daily: 'every day', weekly: 'every week' },
+  window: 'Window: only one bucket of time',
   hourModes: { off: 'Not looked at', auto: 'Found by itself', schedule: 'By a schedule' },
   managedBy: (file: string, key: string) => `Managed by ${file} (key ${key}).`,
   managedByContract: 'Managed by the contract',
@@ -38,6 +41,7 @@ export const tuningTexts = {
   // Dry run
   dryRun: 'Dry run',
   now: 'Now',
+  newestBucket: 'Newest bucket',
   isLearning: 'knows too little to judge',
   past: 'What the past would have said',
   pastFrom: (points: number, days: number, source: string) =>

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import { html, type Children } from '../lib/html.ts'
 import { formTexts } from './texts.ts'
 import type { FormState } from './form.ts'
@@ -76,7 +77,7 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
   if (kind === 'long' || kind === 'lines' || kind === 'pairs' || kind === 'json')
     return html`<textarea
       ...${own}
-      rows=${kind === 'long' ? 4 : 3}
+      rows=${spec.rows ?? (kind === 'long' ? 4 : 3)}
       spellcheck=${false}
       placeholder=${PLACEHOLDERS[kind]}
       value=${value}
@@ -181,10 +182,34 @@ export function Form({
   </form>`
 }
 
-/** Fields that most people leave as they are, folded. */
-export function MoreFields({ children }: { children: Children }) {
-  return html`<details class="more">
-    <summary>More settings</summary>
+/**
+ * Fields that most people leave as they are, folded until one of them is wrong.
+ * @param props.of the fields, which the children show
+ * @param props.isOpen whether they are unfolded at first
+ */
+export function MoreFields({
+  title = formTexts.more,
+  form,
+  of: specs,
+  isOpen: isOpenAtFirst = false,
+  children,
+}: {
+  title?: string
+  form: FormState
+  of: readonly FieldSpec[]
+  isOpen?: boolean
+  children: Children
+}) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst)
+  useEffect(() => {
+    if (specs.some(({ name }) => form.problems[name] !== undefined)) setOpen(true)
+  }, [form.problems])
+  return html`<details
+    class="more"
+    open=${isOpen}
+    onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+  >
+    <summary>${title}</summary>
     ${children}
   </details>`
 }

@@ -45,6 +45,8 @@ export interface FieldSpec {
   min?: number
   max?: number
   maxLength?: number
+  /** Lines of a `long` text that are seen at once; defaults to 4. */
+  rows?: number
   /** The kind of each line, and of each choice. */
   isNumeric?: boolean
   /** Whether it holds a number or a text: what reads as a number is sent as one. */

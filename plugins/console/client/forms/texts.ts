@@ -2,6 +2,7 @@
 export const formTexts = {
   notNumber: (label: string) => `${label} must be a number.`,
   optional: 'optional',
+  more: 'More settings',
   save: 'Save',
   discard: 'Discard changes',
   mendFields: (count: number) => `Mend ${count === 1 ? 'the marked field' : `the ${count} marked fields`}.`,

@@ -14,9 +14,27 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     return opened
   }
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+  const windowFold = (page: Page) => page.getByText('Window: only one bucket of time')
   const count = async (path: string) =>
     (await world.tenant.ask('GET', `/api/v1/sdk/${path}/${encodeURIComponent(world.table)}`)).body.pagination
       .total as number
+
+  /** A metric of some rows in buckets of a day, which have results that were revised. @returns its id */
+  async function makeScoped(): Promise<string> {
+    const path = `/api/v1/sdk/metrics/${encodeURIComponent(world.table)}`
+    const { data } = (
+      await world.tenant.ask('POST', path, {
+        ...{ table_path: 'public.orders', metric_type: 'row_count', filter: "status = 'paid'" },
+        ...{ time_column: 'created_at', window: '1d', window_delay: '2h', revisit: 1 },
+      })
+    ).body
+    await world.tenant.ask('POST', `${path}/${data.id}/capture`, {})
+    await app.query(
+      `update check_results set revisions = 2, revised_at = now(), first_value = 480 where check_id = $1`,
+      [data.internal_id],
+    )
+    return data.id as string
+  }
 
   t.test(
     'a rule is tried before it is made, and the past follows the threshold without a statement',
@@ -152,6 +170,61 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     await page.context().close()
   })
 
+  t.test('a filter and a window are tried and made, and refused beside their fields', async t => {
+    const { page } = await open('?add=row_count')
+    const field = (name: string) => page.locator(`[name=${name}]`)
+    const fold = windowFold(page)
+    t.notOk(await field('window').isVisible(), 'it is folded')
+    await field('filter').fill('total >')
+    await fold.click()
+    t.strictSame(await field('time_column').locator('option').allInnerTexts(), ['–', 'created_at'])
+    await field('time_column').selectOption('created_at')
+    await field('window').fill('5h')
+    await fold.click()
+    await button(page, 'Try it').click()
+    await page.locator('[name=window][aria-invalid=true]').waitFor()
+    await field('window').fill('1d')
+    await button(page, 'Try it').click()
+    await page.locator('[name=filter][aria-invalid=true]').waitFor()
+    await field('filter').fill("status = 'paid'")
+    await field('window_delay').fill('2h')
+    await field('revisit').fill('3')
+    const scope = { filter: "status = 'paid'", time_column: 'created_at', window: '1d', window_delay: '2h' }
+    const tried = page.waitForRequest(/dry-run$/)
+    await button(page, 'Try it').click()
+    t.match((await tried).postDataJSON(), { ...scope, revisit: 3 })
+    await page.locator('.preview').getByText('Newest bucket', { exact: true }).first().waitFor()
+    await page.getByText('30 values of the last 30 days, buckets of created_at.').waitFor()
+    await page
+      .locator('.sql code', { hasText: /"created_at" >= .*'paid'|'paid'.*"created_at" >= /s })
+      .waitFor()
+    const made = page.waitForResponse(reply => reply.request().method() === 'POST' && reply.status() === 201)
+    await button(page, 'Create check').click()
+    t.match(await (await made).json(), { data: { ...scope, revisit: 3 } })
+    await page.context().close()
+  })
+
+  t.test('late data of a window can be changed, and what cannot be is said', async t => {
+    const { page } = await open(`?edit=${await makeScoped()}`)
+    await page.getByText('cannot be changed, nor its filter, time column and window').waitFor()
+    t.match(await page.locator('dl.facts').last().innerText(), /filter\s+status = 'paid'/)
+    t.equal(await page.locator('[name=filter], [name=time_column], [name=window]').count(), 0)
+    await page.locator('[name=window_delay]').fill('1d')
+    await page.locator('[name=revisit]').fill('')
+    const changed = page.waitForResponse(reply => reply.request().method() === 'PATCH')
+    await button(page, 'Save').click()
+    t.match(await (await changed).json(), { data: { window_delay: '1d', revisit: null } })
+    await page.context().close()
+  })
+
+  t.test('a table without a column of time offers no window, but a filter', async t => {
+    const { page } = await openAs(world.tenant, `${table.replace('orders', 'customers')}?add=row_count`)
+    await ready(page)
+    await page.getByLabel('Only rows where').waitFor()
+    t.equal(await page.locator('[name=window]').count(), 0)
+    await page.context().close()
+  })
+
   t.test('a referential check is tried and made', async t => {
     const { page } = await open('?add=referential')
     await page.locator('[name=child_column_name]').selectOption('id')
@@ -203,14 +276,18 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
         const { items } = (
           await world.tenant.ask('GET', `/api/v1/sdk/validity/${encodeURIComponent(world.table)}`)
         ).body.data
+        const scoped = await makeScoped()
         for (const query of [
           '?add',
+          '?add=row_count',
+          `?edit=${scoped}`,
           '?add=RANGE&column=total',
           '?add=referential',
           `?edit=${items[0].uuid}`,
         ]) {
           await page.goto(origin + table + query)
           await ready(page)
+          if (query === '?add=row_count') await windowFold(page).click()
           if (/RANGE|edit/.test(query)) {
             if (/RANGE/.test(query)) await page.getByLabel('Max').fill('400')
             await button(page, 'Try it').click()

@@ -97,7 +97,7 @@ function Settings({
     more=${form.isChanged && html`<button type="button" onClick=${form.reset}>${formTexts.discard}</button>`}
   >
     <${Fields} form=${form} of=${[...nameFields, ...common]} isNew=${false} />
-    ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} isNew=${false} /><//>`}
+    ${rare.length > 0 && html`<${MoreFields} form=${form} of=${rare}><${Fields} form=${form} of=${rare} isNew=${false} /><//>`}
     <h2>How it is read</h2>
     <${Fields} form=${form} of=${behaviourFields} />
   <//>`

@@ -68,6 +68,6 @@ function ConnectionForm({ type }: { type: SourceType }) {
       more=${html`<a class="button" href="/sources?add=">Choose another engine</a>`}
     >
       <${Fields} form=${form} of=${[...nameFields, ...common]} />
-      ${rare.length > 0 && html`<${MoreFields}><${Fields} form=${form} of=${rare} /><//>`}
+      ${rare.length > 0 && html`<${MoreFields} form=${form} of=${rare}><${Fields} form=${form} of=${rare} /><//>`}
     <//>`
 }
