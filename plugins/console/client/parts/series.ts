@@ -1,4 +1,4 @@
-import { countOf } from '../lib/format.ts'
+import { countOf, formatNumber, formatTime } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import type { OperatingHours } from './chart/operating-hours.ts'
 import type { ChartPoint, Threshold } from './chart/points.ts'
@@ -24,6 +24,13 @@ export interface Series {
   /** Limits that values are to keep. */
   threshold?: Threshold
   hours: OperatingHours | null
+}
+
+/** The fields of a result that is about a bucket of time. */
+interface BucketResult {
+  bucket_end?: string
+  revisions?: number
+  first_value?: number | null
 }
 
 /** What a check is asked by. */
@@ -62,7 +69,7 @@ export async function loadMetricSeries(
     isAnomaly: snapshot.status === 'FAIL',
     zScore: snapshot.expected_value === null ? null : snapshot.z_score,
     explanation: snapshot.error_message ?? snapshot.explanation,
-    lines: snapshot.learning ? ['learning'] : [],
+    lines: [...(snapshot.learning ? ['learning'] : []), ...describeBucket(snapshot)],
   }))
   const threshold = [data.min, data.max].filter(limit => limit !== null)
   return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold }
@@ -85,10 +92,12 @@ export async function loadRuleSeries(
     low: result.expected_range_low,
     high: result.expected_range_high,
     isAnomaly: result.status === 'fail',
-    lines:
+    lines: [
       result.status === 'error'
-        ? [result.error_message ?? '']
-        : [`${result.invalid_count.toLocaleString('en-GB')} of ${countOf(result.total_rows, 'row')} invalid`],
+        ? (result.error_message ?? '')
+        : `${result.invalid_count.toLocaleString('en-GB')} of ${countOf(result.total_rows, 'row')} invalid`,
+      ...describeBucket(result, ' %'),
+    ],
   }))
   return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold: data.threshold }
 }
@@ -126,6 +135,14 @@ export async function loadFreshnessSeries(table: string, { offset, signal }: Pag
     lines: check.error_message ? [check.error_message] : [],
   }))
   return seriesOf(points, data.pagination.has_more, data.operating_hours)
+}
+
+/** What a value says of its bucket of time; nothing of a check without a window. @param unit of the value, with a space */
+function describeBucket(result: BucketResult, unit = ''): string[] {
+  const { bucket_end: end, revisions = 0, first_value: first } = result
+  if (end === undefined) return []
+  const revised = `revised ${countOf(revisions, 'time')}, first value ${first == null ? 'none' : `${formatNumber(first)}${unit}`}`
+  return [`bucket until ${formatTime(end)}`, ...(revisions > 0 ? [revised] : [])]
 }
 
 /** @param points the newest first, as the API lists them */

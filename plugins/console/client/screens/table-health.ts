@@ -16,6 +16,7 @@ import { SeriesChart } from '../parts/series-chart.ts'
 import { loadMetricSeries, loadReferentialSeries, loadRuleSeries, type PageRequest } from '../parts/series.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
+import { Scope } from '../checks/scope.ts'
 import type { TabProps } from './props.ts'
 
 const POINTS = 30
@@ -131,6 +132,7 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
   if (!load) return null
   const isRule = check.kind === 'validity'
   return html`<div class="opened">
+    <${Scope} check=${check} />
     <${SeriesChart}
       id=${`series ${check.id} ${check.last_checked_at}`}
       title=${check.name}

@@ -217,6 +217,19 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     await page.context().close()
   })
 
+  t.test('a check says in words which rows it is about, and how often its buckets were revised', async t => {
+    const { page } = await open(`?check=${await makeScoped()}`)
+    const opened = page.locator('.opened')
+    await opened.getByText("Rows where status = 'paid'").waitFor()
+    await opened.getByText('One bucket a day by created_at, 2 h delay, the last one measured again').waitFor()
+    await page
+      .locator('.readout')
+      .getByText(/^bucket until \d/)
+      .waitFor()
+    await page.locator('.readout').getByText('revised 2 times, first value 480').waitFor()
+    await page.context().close()
+  })
+
   t.test('a table without a column of time offers no window, but a filter', async t => {
     const { page } = await openAs(world.tenant, `${table.replace('orders', 'customers')}?add=row_count`)
     await ready(page)
@@ -280,6 +293,7 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
         for (const query of [
           '?add',
           '?add=row_count',
+          `?check=${scoped}`,
           `?edit=${scoped}`,
           '?add=RANGE&column=total',
           '?add=referential',
