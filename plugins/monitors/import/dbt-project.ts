@@ -4,13 +4,16 @@
  */
 import { formatName, parseName } from '../../../connectors/catalog.ts'
 import type { TextPosition } from '../../../server/yaml.ts'
-import { configOf, describeTemplate, isTemplate, whyDisabled } from './dbt-config.ts'
 import {
+  configOf,
   describeFolderSetting,
+  describeTemplate,
   isProjectFile,
+  isTemplate,
   readFolderSettings,
+  whyDisabled,
   type FolderSettings,
-} from './dbt-project-file.ts'
+} from './dbt-config.ts'
 import { Inconvertible } from './import-draft.ts'
 import { PythonNumber } from './python-scalars.ts'
 import { foldName, type SqlEngine } from './sql-text.ts'

@@ -1,6 +1,5 @@
 /** The tests of dbt-core and dbt_utils, one by one. */
-import { refuseTemplates, whyDisabled } from './dbt-config.ts'
-import { describeFolderSetting } from './dbt-project-file.ts'
+import { describeFolderSetting, refuseTemplates, whyDisabled } from './dbt-config.ts'
 import { REFERENCE, type DbtProject } from './dbt-project.ts'
 import { levelsOf, readTest, SETTING_FIELDS } from './dbt-test-definition.ts'
 import { allowFields, Inconvertible, type DraftCheck } from './import-draft.ts'

@@ -2,7 +2,7 @@
  * dbt's tests and source freshness as monitors. The semantics are those of dbt-core's own tests and of dbt_utils:
  * https://docs.getdbt.com/reference/resource-properties/data-tests
  */
-import { configOf } from './dbt-config.ts'
+import { configOf, isProjectFile } from './dbt-config.ts'
 import { freshnessOf } from './dbt-freshness.ts'
 import {
   readProject,
@@ -12,7 +12,6 @@ import {
   type DbtProject,
   type DbtTable,
 } from './dbt-project.ts'
-import { isProjectFile } from './dbt-project-file.ts'
 import { convertDbtTest } from './dbt-tests.ts'
 import { fieldsOfFile, readFiles, type Construct, type ImportDraft, type ImportFile } from './import-draft.ts'
 import { parseDbtYaml } from './tool-yaml.ts'
