@@ -1,5 +1,7 @@
 /** Whether a converted check can be applied, as far as that is known without its server and its table. */
+import { findFilterProblem, readFilter } from '../../../checks/plan.ts'
 import { parseName } from '../../../connectors/catalog.ts'
+import type { Dialect } from '../../../connectors/dialect.ts'
 import { hasErrorData } from '../../../server/http/errors.ts'
 import { validateBody } from '../../../server/http/validate-body.ts'
 import type { FileVocabulary } from '../file/json-schema.ts'
@@ -15,11 +17,37 @@ interface CheckToApply {
   body: Record<string, unknown>
 }
 
-/** Why an apply would refuse a check, or null. */
-export type DescribeFault = (check: CheckToApply) => string | null
+/** Judges what an import makes. */
+export interface ImportJudge {
+  /** Why an apply would refuse a check, or null. */
+  describeFault(check: CheckToApply): string | null
+  /** Why a condition cannot be the filter of a check, or null. */
+  describeFilterFault(text: string): string | null
+}
+
+/** Judges checks by `makeDescribeFault`, and filters as SQL of a dialect. */
+export async function makeImportJudge(vocabulary: FileVocabulary, dialect: Dialect): Promise<ImportJudge> {
+  // Which columns a table has is not known before an apply.
+  const reader = { dialect, table: { columns: [] } }
+  // Loads the parser, with which the others are read at once.
+  await findFilterProblem('true', reader)
+  return {
+    describeFault: makeDescribeFault(vocabulary),
+    describeFilterFault(text) {
+      try {
+        const { references } = readFilter(text, reader).text
+        // The statement that checks share may have the table under another name.
+        const qualified = references.find(parts => parts.length > 1)
+        return qualified ? `${qualified.join('.')} names more than a column` : null
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+    },
+  }
+}
 
 /** Judges checks by the kinds and types of checks that there are. */
-export function makeDescribeFault(vocabulary: FileVocabulary): DescribeFault {
+export function makeDescribeFault(vocabulary: FileVocabulary): ImportJudge['describeFault'] {
   return check => {
     for (const path of [check.table, check.body.parent_table_path ?? check.table]) {
       const parts = parseName(String(path))

@@ -5,10 +5,13 @@ import { levelsOf, readTest, SETTING_FIELDS } from './dbt-test-definition.ts'
 import { allowFields, Inconvertible, type DraftCheck } from './import-draft.ts'
 import { PythonNumber, toPlain, writePython } from './python-scalars.ts'
 import {
+  allOf,
   customSql,
   isScalar,
   readColumn,
   failsWhen,
+  isSelect,
+  rowsOf,
   selectWhenFailed,
   writeList,
   writeName,
@@ -61,30 +64,38 @@ export function convertDbtTest(test: unknown, place: DbtNode): DraftCheck[] {
   )
   if (unknown !== undefined) throw new Inconvertible(describeFolderSetting(unknown))
   const converted = make(args, node)
+  const filter = filterIn(config)
   const common = label === undefined ? {} : { name: label.slice(0, 200) }
   return levelsOf(config).map(({ severity, failed }, index) => {
-    const { body, note, ...check } = checkOf(converted, config.where, failed, node)
-    const notes = [node.note, note, converted.note].filter(each => each !== undefined)
-    return {
-      ...check,
-      table: node.table,
-      key: [node.column, name, label, index > 0 ? severity : undefined],
-      body: { ...body, ...common, severity },
-      ...(index === 0 && notes.length > 0 && { note: notes.join('; ') }),
+    const draft = ({ kind, body, note }: Converted['plain']): DraftCheck => {
+      const notes = [node.note, note, converted.note].filter(each => each !== undefined)
+      return {
+        kind,
+        table: node.table,
+        key: [node.column, name, label, index > 0 ? severity : undefined],
+        body: { ...body, ...common, severity },
+        ...(index === 0 && notes.length > 0 && { note: notes.join('; ') }),
+      }
     }
+    const select = () => draft(selectOf(converted, filter, failed, node))
+    const { plain } = converted
+    const isPlain = failed === null && !isExpression(node) && (filter === undefined || !isSelect(plain.body))
+    return isPlain ? { ...draft(plain), filter, select } : select()
   })
 }
 
-function checkOf(
-  { plain, failing }: Converted,
-  where: unknown,
+/** The rows that a test is about: dbt takes an empty `where` for none. */
+function filterIn({ where }: Fields): string | undefined {
+  return where === undefined || where === null || where === false ? undefined : allOf(String(where).trim())
+}
+
+function selectOf(
+  { failing }: Converted,
+  filter: string | undefined,
   failed: string | null,
-  node: DbtNode,
+  { table, engine }: DbtNode,
 ): Converted['plain'] {
-  const { table, engine } = node
-  if (where === undefined && failed === null && !isExpression(node)) return plain
-  const own = writeTable(table, engine)
-  const select = failing(where === undefined ? own : `(select * from ${own} where ${String(where)}) filtered`)
+  const select = failing(rowsOf(writeTable(table, engine), filter))
   if (failed === null) return { kind: 'validity', body: customSql(select) }
   const failures = { value: 'count(*)', from: `(${select}) failures` }
   return { kind: 'validity', body: failsWhen(failures, `value ${failed}`, 'failing rows') }

@@ -10,7 +10,6 @@ import {
   numberSql,
   writeName,
   writeScalar,
-  writeTable,
   type Scalar,
   type SqlEngine,
 } from './sql-text.ts'
@@ -25,12 +24,19 @@ export interface SuiteOptions {
 /** What an expectation becomes: a rule, and what its key is made of. */
 export interface ConvertedExpectation {
   /** Defaults to a rule. */
-  kind?: 'metric'
+  kind?: 'validity' | 'metric'
   key: string[]
   body: Fields
   note?: string
 }
-export type Make = (args: Fields, options: SuiteOptions) => ConvertedExpectation
+export type Make = (args: Fields, options: MakeOptions) => ConvertedExpectation
+
+/** What a SELECT of an expectation is written with. */
+export interface MakeOptions {
+  engine: SqlEngine
+  /** The table in SQL, or those of its rows that the expectation is about. */
+  from: string
+}
 
 export function columnIn(args: Fields, field = 'column'): string {
   const name = args[field]
@@ -58,7 +64,7 @@ export function ofValues(
   valid: (column: string, args: Fields, engine: SqlEngine) => string,
   plain?: (args: Fields) => Fields | null,
 ): Make {
-  return (args, { engine, table }) => {
+  return (args, { engine, from }) => {
     allowFields(args, 'column', 'mostly', ...known)
     const name = columnIn(args)
     const column = writeName(name, engine)
@@ -71,7 +77,7 @@ export function ofValues(
     // The share is that of the values which are not null, a threshold of ours that of all rows.
     return {
       key: [name],
-      body: failsWhenFewAreValid(condition, mostly, column, writeTable(table, engine)),
+      body: failsWhenFewAreValid(condition, mostly, column, from),
     }
   }
 }
@@ -122,7 +128,7 @@ export const BOUNDS = ['min_value', 'max_value', 'strict_min', 'strict_max']
  */
 export const ofAggregate =
   (compute: (column: string) => string, type?: string): Make =>
-  (args, { engine, table }) => {
+  (args, { engine, from }) => {
     allowFields(args, 'column', ...BOUNDS)
     const name = args.column === undefined ? undefined : columnIn(args)
     const key = name === undefined ? [] : [name]
@@ -130,7 +136,7 @@ export const ofAggregate =
     const limited = type === undefined ? null : limitedMetric(type, name, failed)
     if (limited) return { kind: 'metric', key, body: limited, note: LIMIT_NOTE }
     const value = compute(name === undefined ? '*' : writeName(name, engine))
-    return { key, body: failsWhen({ value, from: writeTable(table, engine) }, failed) }
+    return { key, body: failsWhen({ value, from }, failed) }
   }
 
 /**

@@ -26,7 +26,6 @@ import {
   writeMatch,
   writeName,
   writeScalar,
-  writeTable,
   type SqlEngine,
 } from './sql-text.ts'
 import type { Fields } from './values.ts'
@@ -57,7 +56,7 @@ function writeLike(column: string, pattern: unknown, engine: SqlEngine): string 
 /** @param count the number of values of a set that a column has */
 const ofDistinctValues =
   (count: (list: string, column: string) => string): Make =>
-  (args, { engine, table }) => {
+  (args, { engine, from }) => {
     allowFields(args, 'column', 'value_set')
     // Its collations take texts for equal that the other tool tells apart.
     if (engine === 'mysql') throw new Inconvertible('the distinct texts of MySQL are those of its collation')
@@ -67,7 +66,7 @@ const ofDistinctValues =
     const failed = `value is null or value <> ${values.length}`
     return {
       key: [name],
-      body: failsWhen({ value, from: writeTable(table, engine) }, failed),
+      body: failsWhen({ value, from }, failed),
     }
   }
 
@@ -210,7 +209,7 @@ export const EXPECTATIONS: Record<string, Make> = {
       `coalesce(${columns.join(' + ')} = ${scalar(total, engine)}, true)`,
     'sum_total',
   ),
-  expect_compound_columns_to_be_unique(args, { engine, table }) {
+  expect_compound_columns_to_be_unique(args, { engine, from }) {
     allowFields(args, 'column_list', 'ignore_row_if')
     ignoredRows([], args)
     const names = columnsIn(args)
@@ -218,7 +217,7 @@ export const EXPECTATIONS: Record<string, Make> = {
     const list = columns.join(', ')
     // Rows are compared by =, which NULL is never, whatever ignore_row_if says.
     const complete = columns.map(column => `${column} is not null`).join(' and ')
-    const text = `select ${list} from ${writeTable(table, engine)} where ${complete} group by ${list} having count(*) > 1`
+    const text = `select ${list} from ${from} where ${complete} group by ${list} having count(*) > 1`
     return { key: names, body: customSql(text) }
   },
   expect_table_row_count_to_be_between: ofAggregate(() => 'count(*)', 'row_count'),

@@ -9,10 +9,11 @@ import {
   type ImportDraft,
   type ImportFile,
 } from './import-draft.ts'
-import type { SuiteOptions } from './expectation-kinds.ts'
+import type { ConvertedExpectation, SuiteOptions } from './expectation-kinds.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { PythonNumber } from './python-scalars.ts'
-import { foldName, type SqlEngine } from './sql-text.ts'
+import { writeRowCondition } from './row-condition.ts'
+import { foldName, isSelect, rowsOf, writeTable, type SqlEngine } from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
 
 export function importSuites(files: readonly ImportFile[], draft: ImportDraft, options: SuiteOptions): void {
@@ -58,10 +59,11 @@ function describe(type: string, kwargs: Fields): string {
 const COLUMN_FIELDS = ['column', 'column_A', 'column_B', 'column_list']
 
 /** SQLAlchemy's names in lower case are those that Snowflake has in upper case. */
+const nameColumn = (name: string, engine: SqlEngine): string =>
+  engine === 'snowflake' && name === name.toLowerCase() ? foldName(name, engine) : name
+
 function nameColumns(args: Fields, engine: SqlEngine): Fields {
-  if (engine !== 'snowflake') return args
-  const rename = (name: unknown) =>
-    typeof name === 'string' && name === name.toLowerCase() ? foldName(name, engine) : name
+  const rename = (name: unknown) => (typeof name === 'string' ? nameColumn(name, engine) : name)
   return Object.fromEntries(
     Object.entries(args).map(([field, value]) => {
       if (!COLUMN_FIELDS.includes(field)) return [field, value]
@@ -105,10 +107,12 @@ function convertExpectation(
     ([name, value]) =>
       !NEUTRAL.includes(name) && value !== null && !(name in DEFAULTS && DEFAULTS[name] === value),
   )
-  const args = nameColumns(Object.fromEntries(telling), options.engine)
-  if (args.row_condition !== undefined)
-    throw new Inconvertible('row_condition is in a language of its own: write it as CUSTOM_SQL')
-  delete args.condition_parser
+  const { engine, table } = options
+  const {
+    condition_parser: _,
+    row_condition: condition,
+    ...args
+  } = nameColumns(Object.fromEntries(telling), engine)
   if (Object.values(args).some(value => isRecord(value) && '$PARAMETER' in value))
     throw new Inconvertible('it takes a parameter that is given when the suite runs')
   const make = Object.hasOwn(EXPECTATIONS, type) ? EXPECTATIONS[type] : undefined
@@ -120,14 +124,20 @@ function convertExpectation(
     )
   const given = String(expectation.severity ?? kwargs.severity)
   const severity = SEVERITIES.includes(given) ? given : 'critical'
-  const { kind = 'validity', key, body, note } = make(args, options)
-  return {
+  const from = writeTable(table, engine)
+  const draft = ({ kind = 'validity', key, body, note }: ConvertedExpectation): DraftCheck => ({
     kind,
-    table: options.table,
+    table,
     key: [...key, type.replace(/^expect_/, '')],
     body: kind === 'metric' ? body : { ...body, severity },
     ...(note !== undefined && { note }),
-  }
+  })
+  const converted = make(args, { engine, from })
+  if (condition === undefined) return draft(converted)
+  const filter = writeRowCondition(kwargs, engine, name => nameColumn(name, engine))
+  return isSelect(converted.body)
+    ? draft(make(args, { engine, from: rowsOf(from, filter) }))
+    : { ...draft(converted), filter }
 }
 
 const SCHEMA_EXPECTATIONS =

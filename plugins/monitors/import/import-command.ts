@@ -12,7 +12,7 @@ import {
 } from '../../../server/cli/command.ts'
 import { withoutControls } from '../../../server/cli/terminal-text.ts'
 import { readTextFile } from '../../../server/cli/text-file.ts'
-import { readVocabulary } from '../command/offline-vocabulary.ts'
+import { readOffline } from '../command/offline-vocabulary.ts'
 import type { ImportDraft, ImportFile, ImportResult, Remark } from './import-draft.ts'
 import { SQL_ENGINES, type SqlEngine } from './sql-text.ts'
 
@@ -91,11 +91,12 @@ async function convertFiles(
   convert: Convert,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const [{ startImport }, { makeDescribeFault }] = await Promise.all([
+  const [{ startImport }, { makeImportJudge }] = await Promise.all([
     import('./import-draft.ts'),
     import('./applicable.ts'),
   ])
-  const draft = startImport(options.source, makeDescribeFault(await readVocabulary()))
+  const { vocabulary, dialectOf } = await readOffline()
+  const draft = startImport(options.source, await makeImportJudge(vocabulary, dialectOf(options.engine)))
   const files: ImportFile[] = []
   for (const name of names)
     try {

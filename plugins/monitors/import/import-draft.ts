@@ -1,7 +1,7 @@
 /** What an import makes of the files of another tool: checks, and what could not become one, with the reason. */
 import { YamlParseError, type ParsedYaml } from '../../../server/yaml.ts'
 import type { MonitorsDocument } from '../file/monitors-file.ts'
-import type { DescribeFault } from './applicable.ts'
+import type { ImportJudge } from './applicable.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /** A file of another tool. */
@@ -63,6 +63,10 @@ export interface DraftCheck {
   body: Record<string, unknown>
   /** What is to be known of it. */
   note?: string
+  /** A condition on the rows that it is about, in SQL; it becomes the `filter` of the body. */
+  filter?: string | undefined
+  /** The same check as a SELECT of its own, for a condition that cannot be a `filter`. */
+  select?(): DraftCheck
 }
 
 /** Collects the checks of an import. */
@@ -81,9 +85,9 @@ export interface ImportDraft {
 
 /**
  * @param source the name of the source in Tidemark
- * @param describeFault says why an apply would refuse a check
+ * @param judge says why an apply would refuse a check or its filter
  */
-export function startImport(source: string, describeFault: DescribeFault): ImportDraft {
+export function startImport(source: string, judge: ImportJudge): ImportDraft {
   const tables = new Map<string, Map<DraftKind, Record<string, unknown>[]>>()
   const keys = new Set<string>()
   const notes: Remark[] = []
@@ -101,17 +105,19 @@ export function startImport(source: string, describeFault: DescribeFault): Impor
   return {
     convert(construct, make) {
       try {
-        const checks = make()
+        const checks = make().map(check => settleFilter(check, judge))
         const second = checks.find(({ kind, table }) => kind === 'freshness' && tables.get(table)?.has(kind))
         if (second)
           throw new Inconvertible(`${second.table} has a freshness schedule already: a table has one`)
         for (const check of checks) {
-          const fault = describeFault(check)
+          const fault = judge.describeFault(check)
           if (fault !== null) throw new Inconvertible(`an apply would refuse it: ${fault}`)
         }
         checks.forEach(add)
         converted++
-        for (const { note } of checks) if (note !== undefined) notes.push({ ...construct, reason: note })
+        // The checks of two levels have the same filter.
+        const reasons = new Set(checks.flatMap(({ note = [] }) => note))
+        for (const reason of reasons) notes.push({ ...construct, reason })
         return true
       } catch (error) {
         if (!(error instanceof Inconvertible)) throw error
@@ -143,6 +149,17 @@ export function startImport(source: string, describeFault: DescribeFault): Impor
       unread,
     }),
   }
+}
+
+/** Gives a check its filter, or makes it a SELECT with a note of the reason. @throws Inconvertible where it is neither */
+function settleFilter({ filter, select, ...check }: DraftCheck, judge: ImportJudge): DraftCheck {
+  if (filter === undefined) return check
+  const problem = judge.describeFilterFault(filter)
+  if (problem === null) return { ...check, body: { ...check.body, filter } }
+  if (!select) throw new Inconvertible(`its condition on rows cannot be a filter: ${problem}`)
+  const own = select()
+  const reason = `its filter is in a SELECT of its own: ${problem}`
+  return { ...own, note: own.note === undefined ? reason : `${own.note}; ${reason}` }
 }
 
 /** Parses files. One that cannot be parsed is recorded, and the others are read all the same. */

@@ -11,7 +11,15 @@ import {
 } from './soda-metrics.ts'
 import { explicitSchedule } from './dbt-freshness.ts'
 import { hasVariable, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
-import { customSql, failsWhen, readColumn, readQuery, writeTable, type SqlEngine } from './sql-text.ts'
+import {
+  customSql,
+  failsWhen,
+  readColumn,
+  readQuery,
+  rowsOf,
+  writeTable,
+  type SqlEngine,
+} from './sql-text.ts'
 import { isRecord, type Fields } from './values.ts'
 
 /**
@@ -61,6 +69,7 @@ function convertByKind(
   const other = /^row_count same as ("[^"]+"|`[^`]+`|\S+)$/.exec(text)?.[1]
   if (other !== undefined) return [sameCount(other, config, target)]
   const metric = readMetric(text)
+  if (metric.metric.startsWith('duplicate_')) refuseAlternatives(target)
   const settings = configurations.merge(target, metric, config)
   return convertSodaMetric(metric, settings, levelsOf(metric, config), target)
 }
@@ -84,19 +93,46 @@ function levelsOf(metric: SodaMetric, config: Fields): Level[] {
   return [{ severity: 'critical', failed: `not (${readComparison(metric.comparison)})` }]
 }
 
-function sameCount(other: string, config: Fields, { table, engine }: SodaTarget): DraftCheck {
+/** @throws Inconvertible where Soda writes the filter of a section beside AND without parentheses, and an OR takes them apart */
+function refuseAlternatives({ rows = '' }: SodaTarget): void {
+  let outer = rows.replaceAll(/'[^']*'|"[^"]*"|`[^`]*`/g, ' ')
+  for (let whole = ''; whole !== outer;) {
+    whole = outer
+    outer = whole.replaceAll(/\([^()]*\)/g, ' ')
+  }
+  if (/\bor\b/i.test(outer))
+    throw new Inconvertible(
+      'Soda reads the OR of its filter together with conditions of its own: put the filter in parentheses',
+    )
+}
+
+function refuseRows({ rows }: SodaTarget): void {
+  if (rows !== undefined) throw new Inconvertible('with the filter of its section it has no counterpart')
+}
+
+function sameCount(other: string, config: Fields, target: SodaTarget): DraftCheck {
   allowFields(config, ...NEUTRAL_FIELDS)
+  refuseRows(target)
+  const { table, engine } = target
   const value = `count(*) - (select count(*) from ${writeTable(readSodaTable(other), engine)})`
   const rule = failsWhen({ value, from: writeTable(table, engine) }, 'value <> 0', 'rows')
   return validity(table, ['row_count_same_as', other], rule)
 }
 
-function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
+function failedRows(config: Fields, { table, engine, rows }: SodaTarget): DraftCheck {
   allowFields(config, 'fail condition', 'fail query', ...NEUTRAL_FIELDS)
   const { 'fail condition': condition, 'fail query': query } = config
-  if (typeof condition === 'string')
-    // A row for which the condition is null does not fail.
-    return validity(table, ['failed_rows'], customSql(`coalesce(not (${condition.trim()}), true)`))
+  if (typeof condition === 'string') {
+    const from = rowsOf(writeTable(table, engine), rows)
+    return {
+      // A row for which the condition is null does not fail.
+      ...validity(table, ['failed_rows'], customSql(`coalesce(not (${condition.trim()}), true)`)),
+      filter: rows,
+      select: () =>
+        validity(table, ['failed_rows'], customSql(`select * from ${from} where ${condition.trim()}`)),
+    }
+  }
+  // The filter of its section does not hold for a query.
   if (typeof query === 'string') return validity(table, ['failed_rows'], customSql(readQuery(query)))
   throw new Inconvertible('it has neither a fail condition nor a fail query')
 }
@@ -104,14 +140,17 @@ function failedRows(config: Fields, { table }: SodaTarget): DraftCheck {
 function referenceCheck(
   [, child = '', parent = '', field = '']: RegExpExecArray,
   config: Fields,
-  { table, engine }: SodaTarget,
+  target: SodaTarget,
 ): DraftCheck {
   allowFields(config, ...NEUTRAL_FIELDS)
+  refuseAlternatives(target)
+  const { table, engine, rows } = target
   const column = readColumn(child, engine).name
   return {
     kind: 'referential',
     table,
     key: [column, 'exists_in', parent],
+    filter: rows,
     body: {
       child_column_name: column,
       parent_table_path: readSodaTable(parent),
@@ -124,9 +163,11 @@ function referenceCheck(
 function freshnessCheck(
   [, column = '', comparison = '']: RegExpExecArray,
   config: Fields,
-  { table, engine }: SodaTarget,
+  target: SodaTarget,
 ): DraftCheck {
   allowFields(config, 'fail', ...NEUTRAL_FIELDS)
+  refuseRows(target)
+  const { table, engine } = target
   const given = config.fail === undefined ? comparison : `not ${String(config.fail).replace(/^when /, '')}`
   const match = /^(?:<|<=|not (?:>|>=))\s*((?:\d+[dhm])+)$/.exec(given)
   if (!match) throw new Inconvertible('freshness is compared with one greatest age, such as < 24h')

@@ -90,6 +90,39 @@ function mergeOne(config: Fields, { type, value }: Configuration): Fields {
   return { ...config, [type]: [...(given as unknown[]), ...(value as unknown[])] }
 }
 
+/**
+ * The condition on the rows of a named part of a table, such as `daily` of `checks for orders [daily]`.
+ * @throws Inconvertible where it is not known
+ */
+export type RowsOfPart = (table: string, part: string) => string
+
+/** Reads the filters of all files, and names what is none. */
+export function readRows(
+  sections: readonly (ConfigurationSection & { part: string })[],
+  draft: ImportDraft,
+): RowsOfPart {
+  const conditions = new Map<string, string[]>()
+  const keyOf = (table: string, part: string) => JSON.stringify([table, part.trim()])
+  for (const { file, line, table, part, content } of sections) {
+    const where = isRecord(content) ? content.where : undefined
+    const key = keyOf(table, part)
+    if (typeof where === 'string') conditions.set(key, [...(conditions.get(key) ?? []), where.trim()])
+    else draft.leave({ file, line, name: `filter ${table} [${part}]` }, 'it has no where with a condition')
+  }
+  return (table, part) => {
+    const [where, ...more] = conditions.get(keyOf(table, part)) ?? []
+    if (where === undefined || more.length > 0)
+      throw new Inconvertible(
+        `the files have ${more.length + (where === undefined ? 0 : 1)} filters ${table} [${part}]`,
+      )
+    if (hasVariable(where))
+      throw new Inconvertible(
+        `the filter ${table} [${part}] takes a variable that is given when the scan runs`,
+      )
+    return where
+  }
+}
+
 /** Names that may be about the same table or column. */
 const fold = (name: string): string => name.replaceAll(/["`]/g, '').toLowerCase()
 

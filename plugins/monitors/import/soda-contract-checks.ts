@@ -12,12 +12,14 @@ import {
 } from './soda-contract-conditions.ts'
 import { failsAboveZero, filterIn, isPercent, levelsOf } from './soda-contract-thresholds.ts'
 import {
+  allOf,
   countWhere,
   customSql,
   failsWhen,
   limitedMetric,
   LIMIT_NOTE,
   readQuery,
+  rowsOf,
   writeLength,
   writeName,
   writePercent,
@@ -31,20 +33,22 @@ export interface ContractTarget {
   /** The path of the table, and how SQL names it. */
   table: string
   own: string
-  /** The table, or its rows that the filter of the contract leaves. */
-  from: string
-  isFiltered: boolean
+  /** The condition of the contract on the rows that its checks are about. */
+  filter?: string | undefined
   dataset: string
   /** Absent for a check of the whole table. */
   column?: Fields
 }
 
-interface ContractCheck {
+/** A check without what its contract says of it. */
+export interface ContractCheck {
   kind?: 'validity' | 'metric' | 'referential' | 'freshness'
   key?: (string | undefined)[]
   body: Fields
   severity: 'critical' | 'warning'
   note?: string
+  filter?: string | undefined
+  select?(): ContractCheck
 }
 
 type Make = (config: Fields, target: ContractTarget) => ContractCheck[]
@@ -56,10 +60,12 @@ function columnOf({ column, engine }: ContractTarget): { name: string; text: str
 
 /** A number that a check of a contract is about. */
 interface MeasuredNumber {
-  value: string
+  value(): string
+  /** A table in SQL that holds the rows, where it is not that of the contract. */
+  from?: string
   /** The rule that fails where the number is not 0. */
   rule?: Fields | null
-  /** The metric that is the number, of all rows. */
+  /** The metric that is the number. */
   metric?: string | undefined
   fallback?: string
 }
@@ -67,25 +73,29 @@ interface MeasuredNumber {
 /** A check for each level: the rule where it fails above zero, a metric with limits, or else a SELECT of the number. */
 function measured(
   config: Fields,
-  { from, isFiltered, column }: ContractTarget,
-  { value, rule, metric, fallback }: MeasuredNumber,
+  { own, filter: ofContract, column }: ContractTarget,
+  { value, from = rowsOf(own, ofContract), rule, metric, fallback }: MeasuredNumber,
 ): ContractCheck[] {
   const where = filterIn(config)
-  const isWhole = where === undefined && !isFiltered
+  const filter = allOf(ofContract, where)
   const name = typeof column?.name === 'string' ? column.name : undefined
   const levels = levelsOf(config.threshold, fallback)
   // Levels differ by their severity alone, which metrics have not.
-  const type = isWhole && levels.length === 1 ? metric : undefined
+  const type = levels.length === 1 ? metric : undefined
   return levels.map((level): ContractCheck => {
     const { severity } = level
-    if (rule && failsAboveZero(level) && isWhole) return { severity, body: rule }
+    const unit = isPercent(config) ? '%' : undefined
+    const select = () => ({
+      severity,
+      body: failsWhen({ value: value(), from, where }, level.failed, unit),
+    })
+    if (rule && failsAboveZero(level)) return { severity, body: rule, filter, select }
     const limited = type === undefined ? null : limitedMetric(type, name, level.failed)
     if (limited) {
       const note = severity === 'critical' ? { note: LIMIT_NOTE } : {}
-      return { kind: 'metric', severity, body: limited, ...note }
+      return { kind: 'metric', severity, body: limited, ...note, filter, select }
     }
-    const body = failsWhen({ value, from, where }, level.failed, isPercent(config) ? '%' : undefined)
-    return { severity, body }
+    return select()
   })
 }
 
@@ -97,8 +107,8 @@ function referenceCheck(config: Fields, target: ContractTarget, reference: unkno
   const [source, ...parts] = reference.dataset.split('/')
   if (source !== target.dataset.split('/')[0] || parts.length === 0)
     throw new Inconvertible('the reference data lies in another data source')
-  if (target.isFiltered || filterIn(config) !== undefined || !levels.every(failsAboveZero))
-    throw new Inconvertible('reference data with a filter or a threshold has no counterpart')
+  if (!levels.every(failsAboveZero))
+    throw new Inconvertible('reference data with a threshold has no counterpart')
   return levels.map(({ severity }) => ({
     kind: 'referential',
     key: [name, 'exists_in', formatName(parts)],
@@ -110,6 +120,8 @@ function referenceCheck(config: Fields, target: ContractTarget, reference: unkno
       },
     },
     severity,
+    // Its rows are those that refer, not those that are referred to.
+    filter: allOf(target.filter, filterIn(config)),
   }))
 }
 
@@ -147,7 +159,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     const isShare = isPercent(config)
     const value = isShare ? writePercent(count) : count
     const metric = isShare && rule ? 'null_percent' : undefined
-    return measured(config, target, { value, rule, metric, fallback: 'value = 0' })
+    return measured(config, target, { value: () => value, rule, metric, fallback: 'value = 0' })
   },
   invalid(config, target) {
     allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
@@ -167,12 +179,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       const condition = `not (${missingCondition(text, missing, engine)}) and (${invalidCondition(text, settings, engine)})`
       return isPercent(config) ? writePercent(countWhere(condition)) : countWhere(condition)
     }
-    const isRule = rule && !target.isFiltered && filterIn(config) === undefined
-    return measured(config, target, {
-      value: isRule && levelsOf(config.threshold, 'value = 0').every(failsAboveZero) ? '0' : value(),
-      rule,
-      fallback: 'value = 0',
-    })
+    return measured(config, target, { value, rule, fallback: 'value = 0' })
   },
   duplicate(config, target) {
     if (!target.column) return duplicateRows(config, target)
@@ -185,7 +192,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       : `case when not (${missingCondition(text, settings, target.engine)}) then ${text} end`
     const count = `(count(${tested}) - count(distinct ${tested}))`
     return measured(config, target, {
-      value: isPercent(config) ? writePercent(count, `count(${tested})`) : count,
+      value: () => (isPercent(config) ? writePercent(count, `count(${tested})`) : count),
       rule: isPlain ? { rule_type: 'UNIQUE', column_name: name, treat_null_as_valid: true } : null,
       fallback: 'value = 0',
     })
@@ -199,11 +206,18 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       throw new Inconvertible(`the function ${JSON.stringify(config.function)} has no counterpart`)
     if (Object.keys(settingsIn(config, target.column, [...MISSING_FIELDS, ...VALID_FIELDS])).length > 0)
       throw new Inconvertible('an aggregate of the valid values only has no counterpart')
-    return measured(config, target, { value: compute(text, target.engine), metric: METRIC_TYPES[name] })
+    return measured(config, target, {
+      value: () => compute(text, target.engine),
+      metric: METRIC_TYPES[name],
+    })
   },
   row_count(config, target) {
     allowFields(config, 'threshold', 'filter')
-    return measured(config, target, { value: 'count(*)', metric: 'row_count', fallback: 'value > 0' })
+    return measured(config, target, {
+      value: () => 'count(*)',
+      metric: 'row_count',
+      fallback: 'value > 0',
+    })
   },
   failed_rows(config, target) {
     allowFields(config, 'threshold', 'filter', 'expression', 'query')
@@ -211,7 +225,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     if (typeof expression === 'string') {
       const count = countWhere(`(${expression.trim()})`)
       return measured(config, target, {
-        value: isPercent(config) ? writePercent(count) : count,
+        value: () => (isPercent(config) ? writePercent(count) : count),
         // A row for which the expression is null does not fail.
         rule: customSql(`coalesce(not (${expression.trim()}), true)`),
         fallback: 'value = 0',
@@ -221,14 +235,23 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
       throw new Inconvertible('it has neither an expression nor a query of the failed rows alone')
     const text = readQuery(query)
     // The query names its tables itself: the filter of the contract does not hold for it.
-    const own = { ...target, from: `(${text}) failed_rows`, isFiltered: false }
-    return measured(config, own, { value: 'count(*)', rule: customSql(text), fallback: 'value = 0' })
+    return measured(
+      config,
+      { ...target, filter: undefined },
+      {
+        value: () => 'count(*)',
+        from: `(${text}) failed_rows`,
+        rule: customSql(text),
+        fallback: 'value = 0',
+      },
+    )
   },
   metric(config, target) {
     allowFields(config, 'threshold', 'expression', 'query')
     if (typeof config.expression !== 'string')
       throw new Inconvertible('its query returns the number: write it as CUSTOM_SQL')
-    return measured(config, target, { value: config.expression.trim() })
+    const value = config.expression.trim()
+    return measured(config, target, { value: () => value })
   },
   freshness(config, target) {
     allowFields(config, 'threshold', 'filter', 'column')
@@ -246,7 +269,8 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     )
       throw new Inconvertible('freshness is compared with one greatest age, in whole minutes')
     const filter = filterIn(config)
-    if (target.isFiltered) throw new Inconvertible('a schedule does not take the filter of the contract')
+    if (target.filter !== undefined)
+      throw new Inconvertible('a schedule does not take the filter of the contract')
     const text = writeName(column, target.engine)
     const signal =
       filter === undefined
@@ -268,20 +292,20 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
 }
 
 /** Rows that occur more than once. NULL is a value as others for Soda here. */
-function duplicateRows(config: Fields, { engine, from }: ContractTarget): ContractCheck[] {
+function duplicateRows(config: Fields, { engine, own, filter: ofContract }: ContractTarget): ContractCheck[] {
   allowFields(config, 'threshold', 'filter', 'columns')
   const names = config.columns
   if (!Array.isArray(names) || names.length === 0 || !names.every(name => typeof name === 'string'))
     throw new Inconvertible('columns must be a list of columns')
   const list = (names as string[]).map(name => writeName(name, engine)).join(', ')
-  const filter = filterIn(config)
+  const filter = allOf(ofContract, filterIn(config))
   const levels = levelsOf(config.threshold, 'value = 0')
   if (!levels.every(failsAboveZero))
     throw new Inconvertible(
       'a number of duplicates of several columns has no counterpart, only that there are none',
     )
   const where = filter === undefined ? '' : ` where ${filter}`
-  const text = `select ${list} from ${from}${where} group by ${list} having count(*) > 1`
+  const text = `select ${list} from ${own}${where} group by ${list} having count(*) > 1`
   return levels.map(({ severity }) => ({
     key: [...(names as string[]), 'duplicate'],
     body: customSql(text),

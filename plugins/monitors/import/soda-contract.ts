@@ -2,7 +2,8 @@
 import { formatName } from '../../../connectors/catalog.ts'
 import { Inconvertible, type DraftCheck, type ImportDraft } from './import-draft.ts'
 import { hasVariable } from './soda-configurations.ts'
-import { CONTRACT_CHECKS, type ContractTarget } from './soda-contract-checks.ts'
+import { CONTRACT_CHECKS, type ContractCheck, type ContractTarget } from './soda-contract-checks.ts'
+import { filterIn } from './soda-contract-thresholds.ts'
 import { writeTable, type SqlEngine } from './sql-text.ts'
 import { isRecord, itemsOf, type Fields } from './values.ts'
 
@@ -95,21 +96,27 @@ function convertContractCheck(
   if (table === '') throw new Inconvertible('dataset must be the data source, and the path of the table')
   if (column && (column.column_expression !== undefined || typeof column.name !== 'string'))
     throw new Inconvertible('its column is an expression')
-  const own = writeTable(table, engine)
   const target: ContractTarget = {
     engine,
     table,
     dataset,
-    own,
-    from: typeof filter === 'string' ? `(select * from ${own} where ${filter.trim()}) filtered` : own,
-    isFiltered: filter !== undefined && filter !== null,
+    own: writeTable(table, engine),
+    filter: filterIn({ filter }),
     ...(column && { column }),
   }
   const neutral = ['scope', ...NEUTRAL]
   const config = Object.fromEntries(Object.entries(given).filter(([field]) => !neutral.includes(field)))
   const common = typeof given.name === 'string' ? { name: given.name.slice(0, 200) } : {}
   const label = typeof given.qualifier === 'string' ? given.qualifier : undefined
-  return make(config, target).map(({ severity, kind = 'validity', key, body, note }) => ({
+  const draft = ({
+    severity,
+    kind = 'validity',
+    key,
+    body,
+    note,
+    filter,
+    select,
+  }: ContractCheck): DraftCheck => ({
     kind,
     table,
     key: [
@@ -120,5 +127,8 @@ function convertContractCheck(
     // A schedule and a metric have neither a name nor a severity.
     body: kind === 'freshness' || kind === 'metric' ? body : { ...body, ...common, severity },
     ...(note !== undefined && { note }),
-  }))
+    filter,
+    ...(select && { select: () => draft(select()) }),
+  })
+  return make(config, target).map(draft)
 }

@@ -2,6 +2,7 @@
 import { Inconvertible, type DraftCheck } from './import-draft.ts'
 import { PythonNumber, toPlain } from './python-scalars.ts'
 import {
+  allOf,
   countWhere,
   isScalar,
   readColumn,
@@ -24,6 +25,8 @@ import type { Fields } from './values.ts'
 export interface SodaTarget {
   table: string
   engine: SqlEngine
+  /** The condition of the section on the rows that its checks are about. */
+  rows?: string | undefined
 }
 
 /** A check splits into a metric and a comparison. */
@@ -106,23 +109,22 @@ export function convertSodaMetric(
   const other = Object.keys(config).find(name => !known.includes(name))
   if (other !== undefined) throw new Inconvertible(`${other} has no counterpart here`)
   const columns = args.map(arg => readColumn(arg, engine))
-  const plain = filterIn(config) === undefined ? plainRule(metric, columns, config) : null
+  const plain = plainRule(metric, columns, config)
+  const filter = filterOf(config, target)
   // Levels differ by their severity alone, which metrics have not.
   const type = levels.length === 1 ? metricTypeOf(metric, columns, config, engine) : null
   return levels.map(({ severity, failed }): DraftCheck => {
     const key = [...columns.map(({ name }) => name), metric, ...(levels.length > 1 ? [severity] : [])]
+    const rule = (body: Fields): DraftCheck => ({ kind: 'validity', table, key, body: { ...body, severity } })
+    const select = () => rule(failsWhen(aggregateOf(metric, columns, config, target), failed, unitOf(metric)))
     const limited = type && limitedMetric(type, columns[0]?.name, failed)
     if (limited)
       return {
-        ...{ kind: 'metric', table, key, body: limited },
+        ...{ kind: 'metric', table, key, body: limited, filter, select },
         ...(severity === 'critical' && { note: LIMIT_NOTE }),
       }
     const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
-    const body =
-      isNone && plain
-        ? plain
-        : failsWhen(aggregateOf(metric, columns, config, target), failed, unitOf(metric))
-    return { kind: 'validity', table, key, body: { ...body, severity } }
+    return isNone && plain ? { ...rule(plain), filter, select } : select()
   })
 }
 
@@ -150,7 +152,7 @@ function metricTypeOf(
   engine: SqlEngine,
 ): string | null {
   const isPlain = Object.keys(config).every(name => OTHER_FIELDS.includes(name))
-  if (!isPlain || filterIn(config) !== undefined) return null
+  if (!isPlain) return null
   if (metric === 'stddev' && engine === 'mysql') return null
   const type = Object.hasOwn(METRIC_TYPES, metric) ? METRIC_TYPES[metric] : undefined
   return type !== undefined && columns.length === (type === 'row_count' ? 0 : 1) ? type : null
@@ -183,8 +185,10 @@ function plainRule(metric: string, columns: readonly WrittenColumn[], config: Fi
   return null
 }
 
-const filterIn = ({ filter }: Fields): string | undefined =>
-  typeof filter === 'string' ? filter.trim() : undefined
+/** The rows that a check is about, by its own filter and that of its section. */
+function filterOf({ filter }: Fields, { rows }: SodaTarget): string | undefined {
+  return allOf(rows, typeof filter === 'string' ? filter.trim() : undefined)
+}
 
 function aggregateOf(
   metric: string,
@@ -198,7 +202,7 @@ function aggregateOf(
   return {
     value: valueOf(metric, args, config, engine),
     from: writeTable(table, engine),
-    where: filterIn(config),
+    where: filterOf(config, target),
   }
 }
 
@@ -230,8 +234,9 @@ function valueOf(metric: string, args: readonly string[], config: Fields, engine
 }
 
 /** The values that occur more than once, each once; one with NULL in a column is none. */
-function duplicatesOf(columns: readonly string[], config: Fields, { table, engine }: SodaTarget): string {
-  const filter = filterIn(config)
+function duplicatesOf(columns: readonly string[], config: Fields, target: SodaTarget): string {
+  const { table, engine } = target
+  const filter = filterOf(config, target)
   if (columns.length === 0) throw new Inconvertible('duplicate_count names no column')
   if (Object.keys(config).some(name => MISSING_FIELDS.includes(name) || VALID_FIELDS.includes(name)))
     throw new Inconvertible('duplicate_count of the valid values only has no counterpart')

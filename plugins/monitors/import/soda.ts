@@ -4,7 +4,13 @@
  */
 import { fieldsOfFile, readFiles, type Construct, type ImportDraft, type ImportFile } from './import-draft.ts'
 import { convertSodaCheck } from './soda-checks.ts'
-import { readConfigurations, readSodaTable, type SodaConfigurations } from './soda-configurations.ts'
+import {
+  readConfigurations,
+  readRows,
+  readSodaTable,
+  type RowsOfPart,
+  type SodaConfigurations,
+} from './soda-configurations.ts'
 import { importSodaContract, isSodaContract } from './soda-contract.ts'
 import type { SqlEngine } from './sql-text.ts'
 import { parseSodaYaml } from './tool-yaml.ts'
@@ -15,8 +21,9 @@ export interface SodaOptions {
 }
 
 /** A table as a file names it. */
-const TABLE = String.raw`"[^"]+"|\`[^\`]+\`|\S+`
-const CHECKS = new RegExp(`^checks for (${TABLE})$`)
+const TABLE = String.raw`"[^"]+"|\`[^\`]+\`|[^\s[]+`
+const CHECKS = new RegExp(`^checks for (${TABLE})(?:\\s*\\[(.+)\\])?$`)
+const FILTERS = new RegExp(`^filter (${TABLE})\\s*\\[(.+)\\]$`)
 const CONFIGURATIONS = new RegExp(`^configurations for (${TABLE})$`)
 
 /** Reads all files before the checks, since settings of columns hold for the checks of other files too. */
@@ -35,8 +42,18 @@ export function importSoda(files: readonly ImportFile[], draft: ImportDraft, opt
     }),
     draft,
   )
+  const rowsOf = readRows(
+    sections.flatMap(({ file, name, content, lineOf }) => {
+      const [, table, part] = FILTERS.exec(name) ?? []
+      return table === undefined || part === undefined
+        ? []
+        : [{ file, line: lineOf([name]), table, part, content }]
+    }),
+    draft,
+  )
   for (const section of sections)
-    if (!CONFIGURATIONS.test(section.name)) importSection(section, { draft, options, configurations })
+    if (!CONFIGURATIONS.test(section.name) && !FILTERS.test(section.name))
+      importSection(section, { draft, options, configurations, rowsOf })
 }
 
 interface Section {
@@ -50,10 +67,11 @@ interface Target {
   draft: ImportDraft
   options: SodaOptions
   configurations: SodaConfigurations
+  rowsOf: RowsOfPart
 }
 
 function importSection({ file, name: section, content, lineOf }: Section, target: Target): void {
-  const own = CHECKS.exec(section)?.[1]
+  const [, own, part] = CHECKS.exec(section) ?? []
   const leave = (reason: string) =>
     target.draft.leave({ file, line: lineOf([section]), name: section }, reason)
   const each = /^for each /.test(section) && isRecord(content) ? content : null
@@ -73,7 +91,7 @@ function importSection({ file, name: section, content, lineOf }: Section, target
       target.draft.leave({ file, line: at(index), name: `${readCheck(check)[0]} of ${section}` }, reason)
     return
   }
-  for (const table of names) importChecks(table, checks, { file, at }, target)
+  for (const table of names) importChecks({ table, part }, checks, { file, at }, target)
 }
 
 /** Tables that are named one by one; patterns are left, since only the source knows what they match. */
@@ -91,9 +109,7 @@ function toPattern(text: string): RegExp {
 }
 
 function reasonFor(section: string): string {
-  if (/^checks for .*\[/.test(section))
-    return 'checks of a partition need its filter: give each check the filter'
-  if (section.startsWith('filter ')) return 'a named filter is not converted: give each check the filter'
+  if (section.startsWith('filter ')) return 'it has no name, by which checks take it'
   if (/^(discover|profile|sample|automated)/.test(section))
     return 'discovery, profiles and recommendations do this'
   if (section.startsWith('for each')) return 'only the source knows of which columns or tables it is'
@@ -101,10 +117,10 @@ function reasonFor(section: string): string {
 }
 
 function importChecks(
-  name: string,
+  { table: name, part }: { table: string; part: string | undefined },
   checks: readonly unknown[],
   { file, at }: { file: string; at: (index: number) => Construct['line'] },
-  { draft, options, configurations }: Target,
+  { draft, options, configurations, rowsOf }: Target,
 ): void {
   const table = readSodaTable(name)
   for (const [index, check] of checks.entries()) {
@@ -114,7 +130,11 @@ function importChecks(
     else if (table.includes('${')) draft.leave(construct, 'the name of the table is a variable')
     else if (isRecord(check) && Object.keys(check).length > 1)
       draft.leave(construct, 'it has several keys: indent its settings below it')
-    else draft.convert(construct, () => convertSodaCheck(text, config, { table, ...options }, configurations))
+    else
+      draft.convert(construct, () => {
+        const rows = part === undefined ? undefined : rowsOf(name, part)
+        return convertSodaCheck(text, config, { table, rows, ...options }, configurations)
+      })
   }
 }
 

@@ -2,7 +2,7 @@
 import { parseName } from '../../../connectors/catalog.ts'
 import { Inconvertible } from './import-draft.ts'
 import { PythonNumber } from './python-scalars.ts'
-import type { Fields } from './values.ts'
+import { isRecord, type Fields } from './values.ts'
 
 /** The engine whose SQL the texts are written in. */
 export const SQL_ENGINES = [
@@ -97,6 +97,21 @@ export const customSql = (text: string) => ({
   rule_type: 'CUSTOM_SQL',
   rule_config: { sql_expression: text },
 })
+
+/** Whether a check is a SELECT, which takes no filter: its conditions are in its WHERE. */
+export function isSelect({ rule_config: config }: Fields): boolean {
+  return isRecord(config) && /^(select|with)\b/i.test(String(config.sql_expression))
+}
+
+/** A condition that holds where all of some hold; undefined without any. An empty one is none, as in the other tools. */
+export function allOf(...conditions: readonly (string | undefined)[]): string | undefined {
+  const given = conditions.filter(condition => condition !== undefined && condition !== '')
+  return given.length > 1 ? given.map(condition => `(${condition})`).join(' and ') : given[0]
+}
+
+/** The rows of a table for which a condition is true, as a table in SQL. */
+export const rowsOf = (table: string, condition: string | undefined): string =>
+  condition === undefined ? table : `(select * from ${table} where ${condition}) filtered`
 
 /** A query without the semicolon at its end. */
 export const readQuery = (text: string): string => text.trim().replace(/;\s*$/, '')

@@ -49,6 +49,62 @@ t.test('each test of dbt-core becomes a check that fails when it would', t => {
   t.end()
 })
 
+t.test('where becomes the filter of the check that the test is without it', t => {
+  const where = 'config: {where: "status = \'paid\' or total > 9"}'
+  const filter = "status = 'paid' or total > 9"
+  const bodiesOf = (test: string) => {
+    const { checks, left } = one(`          - ${test}`)
+    t.same(left, [], test)
+    return [...(checks?.validity ?? []), ...(checks?.referential ?? [])]
+  }
+  for (const [test, expected] of [
+    [`not_null: {${where}}`, { rule_type: 'NOT_NULL', column_name: 'total' }],
+    [`unique: {${where}}`, { rule_type: 'UNIQUE', treat_null_as_valid: true }],
+    [`accepted_values: {values: [a], ${where}}`, { rule_type: 'ENUM' }],
+    [`relationships: {to: ref('c'), field: id, ${where}}`, { parent_table_path: 'c' }],
+    [`dbt_utils.accepted_range: {min_value: 1, max_value: 2, ${where}}`, { rule_type: 'RANGE' }],
+    [
+      `dbt_utils.expression_is_true: {expression: "> 1", ${where}}`,
+      { rule_config: { sql_expression: 'coalesce((total > 1), true)' } },
+    ],
+    [`dbt_utils.not_null_proportion: {at_least: 0.9, ${where}}`, { alert_threshold_percent: 10 }],
+  ] as const)
+    t.match(bodiesOf(test), [{ ...expected, filter }], test)
+  for (const none of ["''", 'null', 'false'])
+    t.match(bodiesOf(`not_null: {config: {where: ${none}}}`), [{ rule_type: 'NOT_NULL', filter: undefined }])
+  t.end()
+})
+
+t.test('what cannot be a filter stays in the WHERE of a SELECT, with the reason', t => {
+  const converted = (where: string) =>
+    convert({
+      'schema.yml': column(`          - not_null: {config: {where: ${JSON.stringify(where)}}}`),
+    })
+  for (const [where, reason] of [
+    ['id in (select id from b)', /SELECT of its own: .*sub-?quer/i],
+    ['a > 1 limit 5', /SELECT of its own/],
+    [`a = '${'x'.repeat(2_000)}'`, /more than 2000 characters/],
+    ['orders.a > 1', /orders\.a names more than a column/],
+  ] as const) {
+    const { document, notes } = converted(where)
+    const [check] = document.tables.orders?.checks.validity ?? []
+    t.match(
+      check?.rule_config,
+      { sql_expression: `from (select * from orders where ${where}) filtered` },
+      where,
+    )
+    t.equal(check?.filter, undefined)
+    t.match(notes, [{ reason }])
+  }
+  const combined = one(
+    '          - dbt_utils.unique_combination_of_columns: {combination_of_columns: [a, b], where: a > 1}',
+  )
+  t.match(combined.checks?.validity, [
+    { rule_config: { sql_expression: /from \(select \* from orders where a > 1\) filtered group by/ } },
+  ])
+  t.end()
+})
+
 t.test('filters and thresholds are kept', t => {
   const { checks } = one(
     '          - not_null: {config: {where: "status = \'paid\'", error_if: ">10", warn_if: "!= 0"}}',
@@ -60,7 +116,7 @@ t.test('filters and thresholds are kept', t => {
         sql_expression: /from \(select \* from orders where status = 'paid'\).*where value > 10$/,
       },
     },
-    { severity: 'warning', rule_config: { sql_expression: /where total is null$/ } },
+    { severity: 'warning', rule_type: 'NOT_NULL', column_name: 'total', filter: "status = 'paid'" },
   ])
   t.match(one('          - unique: {config: {limit: 5, error_if: ">3"}}').left, [{ reason: /limit/ }])
   t.match(one('          - unique: {config: {fail_calc: sum(n)}}').left, [{ reason: /fail_calc/ }])
@@ -334,7 +390,7 @@ t.test('what stands in arguments counts, and names are read as the engine has th
     validity: [{ rule_type: 'NOT_NULL', severity: 'warning' }],
   })
   t.match(one('          - not_null: {arguments: {where: "a > 1"}}').checks, {
-    validity: [{ rule_config: { sql_expression: /where a > 1\) filtered where total is null/ } }],
+    validity: [{ rule_type: 'NOT_NULL', filter: 'a > 1' }],
   })
   t.match(
     one(`          - relationships: {arguments: {to: ref('c'), severity: warn, field: '"Parent Id"'}}`)
@@ -391,7 +447,7 @@ t.test('names with dots, and names of Snowflake, are those of the catalog', t =>
   t.strictSame(Object.keys(document.tables), ['S."order.items"'])
   t.match(document.tables['S."order.items"']?.checks.validity, [
     { column_name: 'ID' },
-    { rule_config: { sql_expression: /from "S"\."order\.items" where a > 1/ } },
+    { rule_type: 'NOT_NULL', column_name: 'ID', filter: 'a > 1' },
   ])
   t.end()
 })

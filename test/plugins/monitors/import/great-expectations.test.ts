@@ -106,16 +106,86 @@ t.test('expectations of the whole table that limits do not say compare a number'
   t.end()
 })
 
+t.test('a condition on rows becomes the filter of the check', t => {
+  const text = (row_condition: unknown, more: object = { condition_parser: 'great_expectations' }) =>
+    convert('expect_column_values_to_not_be_null', { column: 'a', row_condition, ...more })
+  for (const [condition, filter] of [
+    ['col("status") == "paid"', "status = 'paid'"],
+    [`col("Status")!='not paid'`, `"Status" <> 'not paid'`],
+    ['col("n") >= -1.5', 'n >= -1.5'],
+    ['col("n").notNull()', 'n is not null'],
+  ] as const)
+    t.equal(text(condition).check?.filter, filter, condition)
+  t.match(text('col("n") == 1', { condition_parser: 'great_expectations__experimental__' }).check, {
+    ...{ rule_type: 'NOT_NULL', filter: 'n = 1' },
+  })
+  const n = { type: 'comparison', column: { name: 'n' } }
+  const conditions = [
+    { ...n, operator: 'IN', parameter: ['a', 'b'] },
+    {
+      type: 'or',
+      conditions: [
+        { ...n, operator: '!=', parameter: 1.5 },
+        { type: 'nullity', column: { name: 'm' }, is_null: true },
+      ],
+    },
+  ]
+  t.equal(
+    text({ type: 'and', conditions }, {}).check?.filter,
+    "(n in ('a', 'b')) and ((n <> 1.5) or (m is null))",
+  )
+  const paid = { row_condition: 'col("status") == "paid"', condition_parser: 'great_expectations' }
+  t.match(convert('expect_table_row_count_to_be_between', { min_value: 1, ...paid }).metric, {
+    ...{ metric_type: 'row_count', min: 1, filter: "status = 'paid'" },
+  })
+  t.match(
+    convert('expect_column_max_to_be_between', { column: 'n', max_value: 1, ...paid }).sql,
+    /from \(select \* from public\.orders where status = 'paid'\) filtered/,
+  )
+  t.end()
+})
+
+t.test('a condition on rows that its SQL engines do not read as it looks is left out', t => {
+  const reasonOf = (row_condition: unknown, condition_parser?: string) =>
+    convert('expect_column_values_to_not_be_null', { column: 'a', row_condition, condition_parser }).left[0]
+      ?.reason
+  t.match(reasonOf('b > 1', 'pandas'), /"pandas" is not read in databases/)
+  t.match(reasonOf('b > 1'), /row_condition/)
+  for (const text of [
+    'col("a") == 1 and col("b") == 2',
+    'col("a") == " paid"',
+    'col("a") == date("2024-01-01")',
+    'col("ä") == 1',
+    'a == 1',
+    `col("a") == 'it"s'`,
+    'col("a") == 1e300',
+  ])
+    t.match(reasonOf(text, 'great_expectations'), /is not one comparison/, text)
+  const deep = Array.from({ length: 20 }).reduce<object>(inner => ({ type: 'and', conditions: [inner] }), {
+    type: 'nullity',
+    column: { name: 'a' },
+    is_null: true,
+  })
+  const n = { type: 'comparison', column: { name: 'n' } }
+  for (const condition of [
+    { type: 'pass_through', pass_through_filter: 'a > 1' },
+    { ...n, operator: 'IN', parameter: [] },
+    { ...n, operator: '==', parameter: null },
+    { ...n, operator: 'constructor', parameter: 1 },
+    { type: 'and', conditions: [] },
+    deep,
+    3,
+  ])
+    t.match(reasonOf(condition), /condition/, JSON.stringify(condition))
+  t.end()
+})
+
 t.test('what has no exact counterpart is left out with the reason', t => {
   const reasonOf = (type: string, kwargs: object = { column: 'a' }, engine?: SqlEngine) =>
     convert(type, kwargs, engine).left[0]?.reason
   t.match(reasonOf('expect_column_to_exist'), /schema/)
   t.match(reasonOf('expect_column_kl_divergence_to_be_less_than'), /no exact counterpart/)
   t.match(reasonOf('expect_column_values_to_be_in_set', { column: 'a', value_set: [] }), /value_set/)
-  t.match(
-    reasonOf('expect_column_values_to_not_be_null', { column: 'a', row_condition: 'b > 1' }),
-    /row_condition/,
-  )
   t.match(
     reasonOf('expect_column_values_to_be_between', { column: 'a', min_value: { $PARAMETER: 'x' } }),
     /parameter/,

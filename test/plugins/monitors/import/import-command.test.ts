@@ -34,6 +34,23 @@ t.test('the monitors file is printed, and what is left out is said beside it', a
   )
 })
 
+t.test('filters are read in the SQL of the engine, also of one that only an extension provides', async t => {
+  const importFor = async (engine: string, where: string) => {
+    const model = { name: 'o', columns: [{ name: 'id', tests: [{ unique: { config: { where } } }] }] }
+    const file = await write('filtered.yml', JSON.stringify({ models: [model] }))
+    const { out, err } = await command(['import', 'dbt', file, '--source', 'shop', '--engine', engine])
+    return { checks: readMonitors(out, 'out').document.tables.o?.checks.validity, err }
+  }
+  const where = '`my column` > 1'
+  t.match(await importFor('bigquery', where), {
+    ...{ checks: [{ rule_type: 'UNIQUE', filter: where }], err: /^1 found/ },
+  })
+  t.match(await importFor('postgresql', where), {
+    ...{ checks: [{ rule_type: 'CUSTOM_SQL' }], err: /^note: .*SELECT of its own/ },
+  })
+  t.match(await importFor('sqlite', 'a > 1'), { checks: [{ filter: 'a > 1' }] })
+})
+
 t.test('it is written to a file, and what is left out ends a strict import with 1', async t => {
   const file = await write('schema.yml', MODELS)
   const target = join(home, 'monitors.yaml')

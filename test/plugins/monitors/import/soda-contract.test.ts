@@ -120,7 +120,7 @@ t.test('numbers of all rows become metrics with limits', t => {
     { metric_type: 'sum', min: -3, max: 5, name: undefined },
   ])
   const filtered = ofTable('row_count: {filter: n > 1, threshold: {must_be: 3}}')
-  t.equal(metricsOf(filtered), undefined, 'of some rows')
+  t.match(metricsOf(filtered), [{ metric_type: 'row_count', min: 3, max: 3, filter: 'n > 1' }])
   const levels =
     'row_count: {threshold: {must_be_greater_than: 9, additional: {must_be_greater_than: 1, level: warn}}}'
   t.equal(metricsOf(ofTable(levels)), undefined, 'levels keep their severities')
@@ -138,8 +138,18 @@ t.test('settings of a column hold for its checks, and filters for all', t => {
     { reason: /valid values only/ },
   ])
   const filtered = contract('filter: n > 0\ncolumns: [{name: n, checks: [{duplicate: {filter: n < 5}}]}]\n')
-  t.equal(passes(filtered, [0, 0, 5, 5]), true)
-  t.equal(passes(filtered, [1, 1]), false)
+  t.match(rulesOf(filtered), [{ rule_type: 'UNIQUE', filter: '(n > 0) and (n < 5)' }])
+  const refused = contract(
+    'filter: n in (select 1)\ncolumns: [{name: n, checks: [{duplicate: {filter: n < 5}}]}]\n',
+  )
+  t.match(refused.notes, [{ reason: /SELECT of its own/ }])
+  t.equal(passes(refused, [0, 0, 5, 5]), true)
+  t.equal(passes(refused, [1, 1]), false)
+  const reference = 'valid_reference_data: {dataset: pg/shop/public/sizes, column: id}'
+  const referring = contract(
+    `filter: n > 0\ncolumns: [{name: n, checks: [{invalid: {filter: n < 5, ${reference}}}]}]\n`,
+  )
+  t.match(referring.document.tables[TABLE]?.checks.referential, [{ filter: '(n > 0) and (n < 5)' }])
   t.end()
 })
 

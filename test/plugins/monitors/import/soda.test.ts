@@ -55,6 +55,7 @@ t.test('numbers of all rows become metrics with limits', t => {
     t.match(metricOf(check), expected, check)
   t.match(one('row_count > 0').notes, [{ reason: 'its alert has the severity warning' }])
   t.match(metricOf('row_count > 0:\n      name: some rows'), { key: 'orders.row_count', name: undefined })
+  t.match(metricOf('avg(n) >= 1:\n      filter: n > 0'), { metric_type: 'mean', min: 1, filter: 'n > 0' })
   for (const check of [
     'avg(n) > 1',
     'sum(n) >= 1',
@@ -63,7 +64,6 @@ t.test('numbers of all rows become metrics with limits', t => {
     'row_count < 0',
     'missing_percent(a) > 200',
     'stddev_pop(n) <= 2',
-    'avg(n) >= 1:\n      filter: n > 0',
   ])
     t.equal(metricOf(check), undefined, check)
   t.end()
@@ -117,6 +117,73 @@ t.test('failed rows, references and freshness are converted', t => {
   t.end()
 })
 
+t.test('a filter belongs to the check that there is without it', t => {
+  const filtered = (check: string, more = '') => ruleOf(`${check}:\n${more}      filter: n > 0 or n is null`)
+  const filter = 'n > 0 or n is null'
+  t.match(filtered('missing_count(id) = 0'), { rule_type: 'NOT_NULL', filter })
+  t.match(filtered('duplicate_count(id) = 0'), { rule_type: 'UNIQUE', filter })
+  t.match(filtered('invalid_count(s) = 0', '      valid values: [a]\n'), { rule_type: 'ENUM', filter })
+  t.match(ruleOf("missing_count(id) = 0:\n      filter: ''"), { rule_type: 'NOT_NULL', filter: undefined })
+  t.match(filtered('missing_count(id) < 3'), {
+    rule_config: { sql_expression: /from orders where n > 0 or n is null\)/ },
+    filter: undefined,
+  })
+  const refused = one('missing_count(id) = 0:\n      filter: n in (select 1)')
+  t.match(refused.document.tables.orders?.checks.validity, [
+    { rule_config: { sql_expression: /from orders where n in \(select 1\)\)/ }, filter: undefined },
+  ])
+  t.match(refused.notes, [{ reason: /SELECT of its own/ }])
+  t.end()
+})
+
+t.test('the filter of a named part of a table holds for its checks, in whatever file it is', t => {
+  const filterText = 'filter "Orders" [daily]:\n  where: n > 0\n'
+  const checksOf = (checks: string, filters = filterText) => {
+    const { document, left } = convert(`checks for "Orders" [daily]:\n${checks}`, filters)
+    return { checks: document.tables['"Orders"']?.checks ?? document.tables.Orders?.checks, left }
+  }
+  const all = checksOf(
+    [
+      '  - missing_count(id) = 0',
+      '  - missing_count(id) = 0:\n      filter: a or b',
+      '  - row_count > 0',
+      '  - failed rows:\n      fail condition: a = 1',
+      '  - failed rows:\n      fail query: select 1 from a',
+      '  - values in (id) must exist in b (id)',
+      '  - duplicate_count(id) = 0',
+      '',
+    ].join('\n'),
+  )
+  t.same(all.left, [])
+  t.match(all.checks, {
+    validity: [
+      { rule_type: 'NOT_NULL', filter: 'n > 0' },
+      { rule_type: 'NOT_NULL', filter: '(n > 0) and (a or b)' },
+      { rule_config: { sql_expression: 'coalesce(not (a = 1), true)' }, filter: 'n > 0' },
+      // Soda sends a query as it is.
+      { rule_config: { sql_expression: 'select 1 from a' }, filter: undefined },
+      { rule_type: 'UNIQUE', filter: 'n > 0' },
+    ],
+    metric: [{ metric_type: 'row_count', filter: 'n > 0' }],
+    referential: [{ parent_table_path: 'b', filter: 'n > 0' }],
+  })
+  t.match(checksOf('  - freshness(a) < 1d\n  - row_count same as b\n').left, [
+    { reason: /filter of its section/ },
+    { reason: /filter of its section/ },
+  ])
+  const either = filterText.replace('n > 0', 'n > 0 or n < 9')
+  for (const whole of ['(n > 0 or (n < 9))', "n = ' or '", '"or" = 1'])
+    t.match(checksOf('  - duplicate_count(id) = 0\n', filterText.replace('n > 0', `|\n    ${whole}`)), {
+      ...{ left: [], checks: { validity: [{ rule_type: 'UNIQUE', filter: whole }] } },
+    })
+  t.match(checksOf('  - duplicate_count(id) = 0\n', either).left, [{ reason: /parentheses/ }])
+  t.match(checksOf('  - row_count > 0\n', filterText.replace('0', '${day}')).left, [{ reason: /variable/ }])
+  t.match(convert(filterText, filterText, 'checks for "Orders" [daily]:\n  - row_count > 0\n').left, [
+    { reason: /2 filters/ },
+  ])
+  t.end()
+})
+
 t.test('what has no exact counterpart is left out with its place and the reason', t => {
   const reasonOf = (check: string) => one(check).left[0]?.reason
   t.match(one('anomaly detection for row_count').left, [
@@ -134,8 +201,11 @@ t.test('what has no exact counterpart is left out with its place and the reason'
   t.match(reasonOf('freshness(a) < 1d:\n      warn: when > 1h'), /warn/)
   t.match(reasonOf('row_count'), /comparison/)
   t.match(reasonOf('my_metric > 1'), /project/)
-  t.match(convert('checks for orders [daily]:\n  - row_count > 0\n').left, [{ reason: /partition/ }])
-  t.match(convert('filter orders [daily]:\n  where: a > 1\n').left, [{ reason: /filter/ }])
+  t.match(convert('checks for orders [daily]:\n  - row_count > 0\n').left, [
+    { line: 2, reason: 'the files have 0 filters orders [daily]' },
+  ])
+  t.match(convert('filter orders [daily]:\n  sql: a > 1\n').left, [{ reason: /no where/ }])
+  t.match(convert('filter orders:\n  where: a > 1\n').left, [{ reason: /no name/ }])
   t.end()
 })
 
