@@ -26,6 +26,8 @@ import {
   SODA_CHECKS,
   SODA_CONFIGURATIONS,
   SODA_CONTRACT_CHECKS,
+  SODA_PART,
+  SODA_PART_CHECKS,
   STATES,
   TABLES,
 } from './imports/cases.ts'
@@ -214,6 +216,11 @@ t.test('checks of Soda with settings of their columns have the same verdicts', a
   })
 })
 
+t.test('checks of Soda with the filter of their section have the same verdicts', async t => {
+  const more = { 'filter orders [part]': { where: SODA_PART } }
+  await compareSoda(t, 'Soda with a filter', SODA_PART_CHECKS, more, 'checks for orders [part]')
+})
+
 t.test('checks of contracts of Soda have the same verdicts', async t => {
   const textOf = (some: readonly (readonly [number, (typeof SODA_CONTRACT_CHECKS)[number]])[]) => {
     const ofColumn = (wanted: string) =>
@@ -245,13 +252,20 @@ t.test('checks of contracts of Soda have the same verdicts', async t => {
   })
 })
 
-async function compareSoda(t: Test, tool: string, checks: typeof SODA_CHECKS, more: object): Promise<void> {
+async function compareSoda(
+  t: Test,
+  tool: string,
+  checks: typeof SODA_CHECKS,
+  more: object,
+  section = 'checks for orders',
+): Promise<void> {
   const textOf = (some: readonly (readonly [number, (typeof SODA_CHECKS)[number]])[]) =>
     JSON.stringify({
-      'checks for orders': some.map(([index, [check, config = {}]]) => ({
+      // Soda wants a filter before the checks that name it.
+      ...more,
+      [section]: some.map(([index, [check, config = {}]]) => ({
         [check]: { name: `case_${index}`, ...config },
       })),
-      ...more,
     })
   const all = checks.map((check, index) => [index, check] as const)
   const imported: Imported[] = []

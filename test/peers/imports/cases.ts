@@ -49,9 +49,18 @@ export const DBT_TESTS: [column: string, test: string, args?: object, config?: o
     { where: `status <> 'lost'` },
   ],
   ['customer_id', 'relationships', { to: "source('shop', 'customers')", field: 'id' }, { error_if: '>5' }],
+  ['id', 'unique', {}, { where: `total > 20 or note = ''` }],
+  ['id', 'not_null', {}, { where: 'total > 0', severity: 'warn' }],
+  ['id', 'not_null', {}, { where: 'customer_id in (select id from customers where id > 3)' }],
+  ['status', 'accepted_values', { values: ['new', 'paid'] }, { where: `status <> 'shipped'` }],
+  ['email', 'not_null', {}, { where: `status = 'paid' and total < 20` }],
 ]
 
 const column = (name: string, more: object = {}) => ({ column: name, ...more })
+
+const compare = (name: string, operator: string, parameter: unknown) => ({
+  ...{ type: 'comparison', column: { name }, operator, parameter },
+})
 
 export const EXPECTATIONS: [type: string, kwargs: object][] = [
   ['expect_column_values_to_not_be_null', column('id')],
@@ -122,6 +131,42 @@ export const EXPECTATIONS: [type: string, kwargs: object][] = [
   ['expect_column_sum_to_be_between', column('total', { min_value: 1_000 })],
   ['expect_column_unique_value_count_to_be_between', column('status', { min_value: 3, max_value: 3 })],
   ['expect_column_proportion_of_unique_values_to_be_between', column('id', { min_value: 0.9 })],
+  // With a condition on rows, in each way to write it.
+  ...[
+    { row_condition: 'col("status") == "paid"', condition_parser: 'great_expectations' },
+    { row_condition: 'col("status")!="lost"', condition_parser: 'great_expectations__experimental__' },
+    { row_condition: 'col("total").notNull()', condition_parser: 'great_expectations' },
+    { row_condition: 'col("total") >= -10.5', condition_parser: 'great_expectations' },
+    { row_condition: compare('status', 'NOT_IN', ['lost', 'new']) },
+    {
+      row_condition: {
+        type: 'or',
+        conditions: [
+          { type: 'nullity', column: { name: 'status' }, is_null: true },
+          {
+            type: 'and',
+            conditions: [compare('total', '>', 0), compare('customer_id', '<=', 12.5)],
+          },
+        ],
+      },
+    },
+  ].flatMap((condition): [string, object][] => [
+    ['expect_column_values_to_not_be_null', column('id', { mostly: 0.98, ...condition })],
+    ['expect_column_values_to_be_unique', column('id', condition)],
+    ['expect_column_values_to_be_in_set', column('status', { value_set: ['new', 'paid'], ...condition })],
+    [
+      'expect_column_values_to_be_in_set',
+      column('status', { value_set: ['paid'], mostly: 0.5, ...condition }),
+    ],
+    ['expect_table_row_count_to_be_between', { min_value: 20, max_value: 80, ...condition }],
+    ['expect_column_sum_to_be_between', column('total', { min_value: 1_000, ...condition })],
+    ['expect_column_max_to_be_between', column('total', { max_value: 60, ...condition })],
+    ['expect_compound_columns_to_be_unique', { column_list: ['id', 'status'], ...condition }],
+    [
+      'expect_column_pair_values_a_to_be_greater_than_b',
+      { column_A: 'customer_id', column_B: 'total', ...condition },
+    ],
+  ]),
 ]
 
 export const SODA_CHECKS: [check: string, config?: object][] = [
@@ -151,12 +196,35 @@ export const SODA_CHECKS: [check: string, config?: object][] = [
   ['min(total) >= 0', { filter: `status = 'paid'` }],
   ['sum(total) > 1000'],
   ['max_length(status) <= 7'],
+  ['missing_count(id) = 0', { filter: `status = 'paid' or total > 0` }],
+  ['invalid_count(status) = 0', { 'valid values': ['new', 'paid'], filter: 'total > 10' }],
+  ['avg(total) <= 50', { filter: 'id > 5' }],
+  ['missing_percent(id) <= 1 %', { filter: `status = 'paid'` }],
   ['missing_count(id)', { warn: 'when > 0', fail: 'when > 10' }],
   ['row_count', { fail: 'when < 10' }],
   ['values in (customer_id) must exist in customers (id)'],
   ['failed rows', { 'fail condition': 'total < 0' }],
   ['failed rows', { 'fail query': 'select * from orders where customer_id > 50' }],
   ['spread < 150', { 'spread expression': 'max(total) - min(total)' }],
+]
+
+/** Checks of the section `checks for orders [part]`, with its filter. */
+export const SODA_PART = "(status = 'paid' or total < 0)"
+export const SODA_PART_CHECKS: typeof SODA_CHECKS = [
+  ['row_count between 20 and 40'],
+  ['missing_count(id) = 0'],
+  ['missing_count(id) = 0', { filter: `total > 0 or note = ''` }],
+  ['missing_count(id) < 2'],
+  ['missing_percent(id) <= 2 %'],
+  ['duplicate_count(id) = 0'],
+  ['duplicate_count(id) = 0', { filter: 'total > 20' }],
+  ['invalid_count(status) = 0', { 'valid values': ['new', 'paid'] }],
+  ['invalid_count(total) = 0', { 'valid min': 0, 'valid max': 90, filter: 'id > 5' }],
+  ['avg(total) between 10 and 60'],
+  ['max(total) <= 90', { filter: 'id > 5' }],
+  ['values in (customer_id) must exist in customers (id)'],
+  ['failed rows', { 'fail condition': 'total < 0' }],
+  ['failed rows', { 'fail query': 'select * from orders where customer_id > 50' }],
 ]
 
 /** Settings of columns, beside checks that they change. */
@@ -235,4 +303,16 @@ export const SODA_CONTRACT_CHECKS: [column: string, check: string, fields?: obje
   ['total', 'aggregate', { function: 'sum', threshold: { must_be_greater_than: 1_000 } }],
   ['status', 'aggregate', { function: 'max_length', threshold: { must_be_less_than_or_equal: 7 } }],
   ['id', 'metric', { expression: 'count(distinct id)', threshold: { must_be_greater_than: 90 } }],
+  ['id', 'duplicate', { filter: `status = 'paid' or total < 0` }],
+  ['status', 'invalid', { valid_values: ['new', 'paid'], filter: 'total > 10' }],
+  ['', 'failed_rows', { expression: 'total < 0', filter: `status = 'paid'` }],
+  ['id', 'missing', { filter: 'total > 0', threshold: { metric: 'percent', must_be_less_than_or_equal: 1 } }],
+  [
+    'customer_id',
+    'invalid',
+    {
+      filter: `status <> 'lost'`,
+      valid_reference_data: { dataset: 'shop/postgres/public/customers', column: 'id' },
+    },
+  ],
 ]
