@@ -42,11 +42,11 @@ function findProblem(custom: CustomSql, { table }: Pick<TextPlace, 'table'>): st
 }
 
 /** Has the engine resolve all names and types, where nothing is run and no name of a scan is visible. */
-function validateNames(custom: CustomSql, { from, dialect }: CheckContext): EngineValidation {
+function validateNames(custom: CustomSql, { table, dialect }: CheckContext): EngineValidation {
   const text = renderCustomSql(custom, dialect)
   return custom.form === 'select'
     ? { accepts: sql`select 1 as x from (${text}) q where 1 = 0` }
-    : { accepts: sql`select (${text}) as tidemark_probe from ${from} where 1 = 0` }
+    : { accepts: sql`select (${text}) as tidemark_probe from ${dialect.table(table)} where 1 = 0` }
 }
 
 /**

@@ -166,3 +166,19 @@ void t.test('CUSTOM_SQL that is a SELECT names its rows itself, and takes no fil
   const { outcomes } = await run(on, table, [custom])
   t.match(outcomes, [{ status: 'error', message: /put the condition into its WHERE/ }])
 })
+
+void t.test('an aggregate of a user is validated and measured with a filter, also by itself', async t => {
+  const on = await postgresqlStand(t)
+  const { table } = await on.createTable(ORDERS, [
+    [1, 'new', null],
+    [20, 'paid', null],
+  ])
+  const alone = check(
+    'custom_sql',
+    undefined,
+    { sql_expression: 'sum(amount)' },
+    { filter: "status = 'paid'" },
+  )
+  const { outcomes } = await run(on, table, [alone])
+  t.match(outcomes, [{ status: 'measured', value: 20, total: 1 }])
+})
