@@ -47,7 +47,7 @@ export function readWindowSize(text: string): WindowSize | null {
   return days <= MAX_DAYS ? { unit: 'days', count: days } : null
 }
 
-/** How many buckets there are in a day, or days in a bucket, in seconds of an ordinary day. */
+/** Seconds of a bucket on days on which no clock changes. */
 export function windowSeconds(size: string): number {
   const { unit, count } = requireSize(size)
   return count * (unit === 'hours' ? 3_600 : 86_400)
@@ -71,7 +71,7 @@ export function findWindowProblem(size: string, keeping: TimeKeeping): string | 
 
 /** The bucket that a moment lies in. */
 export function bucketAt(grid: BucketGrid, moment: Date): Bucket {
-  const buckets = bucketsOf(grid, grid.timezone, moment, moment)
+  const buckets = bucketsOf(grid, moment, moment)
   const found = buckets.find(({ start, end }) => start <= moment && moment < end)
   if (found) return found
   throw new RangeError(`${moment.toISOString()} lies in no bucket`)
@@ -81,12 +81,12 @@ export function bucketAt(grid: BucketGrid, moment: Date): Bucket {
 export function completeBuckets(grid: BucketGrid, moment: Date, count: number): Bucket[] {
   // A bucket may be an hour longer than usual, and the last one is not over yet.
   const reach = (count + 2) * (windowSeconds(grid.size) + 3_600) * 1_000
-  const buckets = bucketsOf(grid, grid.timezone, new Date(moment.getTime() - reach), moment)
+  const buckets = bucketsOf(grid, new Date(moment.getTime() - reach), moment)
   return buckets.filter(({ end }) => end <= moment).slice(-count)
 }
 
 /** All buckets that touch the time from one moment to another, the oldest first. */
-function bucketsOf({ size, keeping }: BucketGrid, zone: string, from: Date, until: Date): Bucket[] {
+function bucketsOf({ size, keeping, timezone: zone }: BucketGrid, from: Date, until: Date): Bucket[] {
   const { unit, count } = requireSize(size)
   const days = unit === 'days' ? count : 1
   const last = dayNumber(until, zone) + days

@@ -66,18 +66,19 @@ export function filterModes(checks: readonly Check[]): Map<string, FilterMode> {
     JSON.stringify([groupBy, window?.column, window?.grid]),
   )
   for (const together of sets.values()) {
-    const sharing = together.filter(({ type }) => type.userSql !== true && !type.ownStatement)
+    const sharing = together.filter(sharesStatement)
     const isOneFilter = new Set(sharing.map(({ filter }) => filter)).size === 1
     for (const check of together) {
       const { type, filter, id } = check
       if (filter === undefined) continue
-      const isShared =
-        type.userSql !== true &&
-        !type.ownStatement &&
-        !isOneFilter &&
-        (isRowRule(type) || type.filters === true)
+      const appliesFilter = isRowRule(type) || type.filters === true
+      const isShared = sharesStatement(check) && !isOneFilter && appliesFilter
       modes.set(id, isShared ? 'aggregates' : 'where')
     }
   }
   return modes
+}
+
+function sharesStatement({ type }: Check): boolean {
+  return type.userSql !== true && !type.ownStatement
 }

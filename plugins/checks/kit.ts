@@ -46,4 +46,4 @@ export {
   storeOneEach,
   storePast,
 } from './store.ts'
-export { seriesInterval, windowColumnsOf } from './windows/windows.ts'
+export { seriesInterval, windowColumnsOf, zoneOf } from './windows/windows.ts'

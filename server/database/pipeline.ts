@@ -1,6 +1,6 @@
 /**
  * The one place where statements are sent without waiting for the result of the one before, by the pipelining of the
- * driver. Decision 14 says what that gives, and what was tried and gave too little.
+ * driver. Decision 15 says what that gives, and what was tried and gave too little.
  */
 import type { Knex } from 'knex'
 import pg from 'pg'

@@ -4,6 +4,7 @@ import { completeBuckets, keepingOf, MAX_BUCKETS, windowSeconds } from '../../..
 import type { Dialect } from '../../../connectors/dialect.ts'
 import type { TableInfo } from '../../../connectors/catalog.ts'
 import { hasCode } from '../../../server/http/errors.ts'
+import { parseDuration } from '../../../server/settings/durations.ts'
 import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
 import type { CheckRow } from '../models.ts'
 
@@ -51,14 +52,14 @@ export function windowPlace(
   }
 }
 
-/** The zone in which the days of a source begin: its own, else that of the setting TIMEZONE. */
+/** The zone of a source's timestamps that name none, in which its days begin: its own, else that of the setting TIMEZONE. */
 export function zoneOf(source: Pick<Source, 'config'>, fallback: string): string {
   const { timezone } = source.config
   return typeof timezone === 'string' ? timezone : fallback
 }
 
 /** How the buckets of a check are cut; null of a check without a window. */
-export function gridOf(
+function gridOf(
   { timeColumn, windowSize: size }: WindowColumns,
   { timezone, dialect, table }: WindowPlace,
 ): BucketGrid | null {
@@ -69,7 +70,7 @@ export function gridOf(
 }
 
 /** A window of these buckets. */
-export function windowOf(row: WindowColumns, grid: BucketGrid, buckets: readonly Bucket[]): CheckWindow {
+function windowOf(row: WindowColumns, grid: BucketGrid, buckets: readonly Bucket[]): CheckWindow {
   return { column: row.timeColumn!, grid: `${grid.size} ${grid.timezone}`, buckets }
 }
 
@@ -113,13 +114,8 @@ export function newestWindow(row: WindowColumns, place: WindowPlace): CheckWindo
 }
 
 function delayed({ windowDelay }: WindowColumns, now: Date): Date {
-  return new Date(now.getTime() - delaySeconds(windowDelay) * 1_000)
-}
-
-/** Seconds of a delay such as `6h` or `2d`; none of null. */
-export function delaySeconds(text: string | null): number {
-  if (text === null) return 0
-  return Number(text.slice(0, -1)) * (text.endsWith('d') ? 86_400 : 3_600)
+  const seconds = windowDelay === null ? 0 : (parseDuration(windowDelay) ?? 0)
+  return new Date(now.getTime() - seconds * 1_000)
 }
 
 /** How often a check has a value, as its series is judged: by its window, else by its interval. */

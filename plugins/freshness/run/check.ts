@@ -1,13 +1,14 @@
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Database } from '../../../server/database/database.ts'
 import type { Source } from '../../catalog/api.ts'
+import { zoneOf } from '../../checks/kit.ts'
 import type { SourceCheckResult, SourceCheckRequest } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { judgeAge, knownThreshold } from './judge.ts'
 import { learnThresholds } from './learn.ts'
 import type { TableReading } from './measure.ts'
 import { readMoment } from './moments.ts'
-import { readSource, zoneOf } from './read.ts'
+import { readSource } from './read.ts'
 import { recordObservations, type JudgedObservation, type Observation, type RecordDeps } from './record.ts'
 import { loadWatched, planReading, type PlannedReading, type WatchedTable } from './watched.ts'
 
@@ -99,7 +100,7 @@ export function observe(
   checkedAt: Date,
 ): Observation {
   const { modifiedAt } = watched
-  const zone = zoneOf(deps, source)
+  const zone = zoneOf(source, deps.config.timezone)
   const common = {
     watched,
     timestampColumn: column?.name ?? watched.timestampColumn,

@@ -5,6 +5,7 @@ import type { Dialect } from '../../../connectors/dialect.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
+import { zoneOf } from '../../checks/kit.ts'
 import type { SourceCheckRequest } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { findVolatileExpressions } from '../schedules/expression.ts'
@@ -53,7 +54,7 @@ export async function readSource(
   const options = { engine: source.sourceType, timeoutMs }
   try {
     const { dialect } = catalog.connectorOf(source)
-    const zone = zoneOf(deps, source)
+    const zone = zoneOf(source, deps.config.timezone)
     const targets = readable.map(item => targetOf(dialect, item, now, zone))
     const measured = await catalog.withConnection(
       source,
@@ -138,10 +139,4 @@ function otherError(
   pino.error({ err: cause, source_id: id }, 'freshness check failed')
   const message = 'An unexpected error occurred while reading the source; see the log.'
   return new ConnectorError({ kind: 'other', engine, message, cause })
-}
-
-/** The time zone of timestamps without one. */
-export function zoneOf({ config }: Pick<FreshnessDeps, 'config'>, source: Source): string {
-  const { timezone } = source.config
-  return typeof timezone === 'string' ? timezone : config.timezone
 }

@@ -1,48 +1,21 @@
 import t from 'tap'
 import { randomOf } from '../../bench/detector-random.ts'
-import { discover, makeStage, makeWorldOn } from '../../helpers/world.ts'
+import { makeStage } from '../../helpers/world.ts'
+import { DAILY, DAY_MS, dayStart, startShop, textOf } from './windows/shop.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)
 
-const ORDERS = [
-  'create table orders (id serial primary key, total int, placed timestamp not null, day date, note text)',
-]
-const DAY_MS = 86_400_000
-const FIRST = Date.UTC(2026, 9, 1)
-
-/** The start of a day of the test, which are counted from 0. */
-const dayStart = (day: number) => new Date(FIRST + day * DAY_MS)
-const textOf = (moment: Date) => moment.toISOString().slice(0, 19).replace('T', ' ')
-
-async function shop(t: Parameters<typeof makeWorldOn>[0]) {
-  const world = await makeWorldOn(t, stage, ORDERS)
-  await discover(world)
-  const { app, tenant, asset, source } = world
-  const ask = (method: string, path: string, body?: object) =>
-    tenant.ask(method, `/api/v1/sdk/${path.replace('{asset}', asset.id)}`, body)
-  const [table] = await app.query('select id from tables where source_id = $1', [asset.id])
+async function shop(t: Parameters<typeof startShop>[0]) {
+  const started = await startShop(t, stage, 'placed timestamp not null, day date, note text')
   return {
-    ...world,
-    ask,
-    insert: (total: number | null, moment: Date) =>
-      source.query(`insert into orders (total, placed) values (${total ?? 'null'}, '${textOf(moment)}')`),
-    /** Runs the checks of the table as they would have run at a moment. */
-    run: (at: Date) =>
-      app.server.plugins.checks.runTable(tenant.companyId, String(table?.id), 'active', { at }),
-    async make(path: 'metrics' | 'validity', body: object) {
-      const made = await ask('POST', `${path}/{asset}`, { table_path: 'orders', ...body })
-      if (made.status !== 201) throw new Error(JSON.stringify(made.body))
-      return made.body.data as { id: string; uuid: string; window: string }
-    },
+    ...started,
     async snapshots(id: string) {
-      const { body } = await ask('GET', `metrics/{asset}/${id}/snapshots?limit=1000`)
+      const { body } = await started.ask('GET', `metrics/{asset}/${id}/snapshots?limit=1000`)
       return (body.data.items as Record<string, unknown>[]).toReversed()
     },
   }
 }
-
-const DAILY = { time_column: 'placed', window: '1d' }
 
 t.test('a run measures the newest day that is over, and the two before it, by one statement', async t => {
   const { make, insert, run, snapshots } = await shop(t)

@@ -1,40 +1,18 @@
 import t from 'tap'
-import { discover, makeStage, makeWorldOn } from '../../../helpers/world.ts'
+import { discover, makeStage } from '../../../helpers/world.ts'
+import { DAILY, dayStart, startShop, textOf } from './shop.ts'
 
 /** One server for all tests of this file, which have a source each. */
 const stage = await makeStage(t)
 
-const ORDERS = ['create table orders (id serial primary key, total int, placed timestamp, shop text, a text)']
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-const FIRST = Date.UTC(2026, 9, 1)
-const DAILY = { time_column: 'placed', window: '1d' }
-
-/** The start of a day of the test, which are counted from 0. */
-const dayStart = (day: number) => new Date(FIRST + day * DAY_MS)
 const hoursLater = (moment: Date, hours: number) => new Date(moment.getTime() + hours * HOUR_MS)
-const textOf = (moment: Date) => moment.toISOString().slice(0, 19).replace('T', ' ')
 
-async function shop(t: Parameters<typeof makeWorldOn>[0]) {
-  const world = await makeWorldOn(t, stage, ORDERS)
-  await discover(world)
-  const { app, tenant, asset, source } = world
-  const ask = (method: string, path: string, body?: object) =>
-    tenant.ask(method, `/api/v1/sdk/${path.replace('{asset}', asset.id)}`, body)
-  const [table] = await app.query('select id from tables where source_id = $1', [asset.id])
+async function shop(t: Parameters<typeof startShop>[0]) {
+  const started = await startShop(t, stage, 'placed timestamp, shop text, a text')
+  const { app, tenant } = started
   return {
-    ...world,
-    ask,
-    insert: (total: number | null, moment: Date) =>
-      source.query(`insert into orders (total, placed) values (${total ?? 'null'}, '${textOf(moment)}')`),
-    /** Runs the checks of the table as they would have run at a moment. */
-    run: (at: Date) =>
-      app.server.plugins.checks.runTable(tenant.companyId, String(table?.id), 'active', { at }),
-    async make(path: 'metrics' | 'validity', body: object) {
-      const made = await ask('POST', `${path}/{asset}`, { table_path: 'orders', ...body })
-      if (made.status !== 201) throw new Error(JSON.stringify(made.body))
-      return made.body.data as { id: string; uuid: string }
-    },
+    ...started,
     check: async () => {
       const [check] = await app.query('select * from checks where company_id = $1', [tenant.companyId])
       return check!
