@@ -88,7 +88,7 @@ interface RuleRow {
 
 interface AssetRow {
   [column: string]: unknown
-  columns: { name: string; type: string; nullable: boolean; comment: string | null }[]
+  columns: { name: string; type: string; kind: string; nullable: boolean; comment: string | null }[]
   column_tags: Record<string, string[]>
   constraints: { type: string; columns: string[] }[]
   worst: number | null
@@ -193,7 +193,7 @@ function assetOf(row: AssetRow): object {
       status: row.freshness ?? 'unknown',
       last_updated: row.last_updated,
       sla_threshold: row.sla_threshold,
-      checked_at: row.last_check_at,
+      checked_at: row.last_checked_at,
     },
     quality: { status, passing, failing, error },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
@@ -209,9 +209,10 @@ function assetOf(row: AssetRow): object {
             bytes: Number(row.last_bytes),
             duration_ms: Number(row.last_milliseconds),
           },
-    columns: row.columns.map(({ name, type, nullable, comment }) => ({
+    columns: row.columns.map(({ name, type, kind, nullable, comment }) => ({
       name,
       data_type: type,
+      kind,
       nullable,
       description: comment,
       tags: row.column_tags[name] ?? [],
