@@ -75,15 +75,19 @@ export async function updateAlerts<Row extends CheckRow>(
   )
 }
 
-/** Characters of a filter that sentences show. */
-const MAX_FILTER_CHARS = 60
+/** Characters of the SQL of a check that sentences and names show. */
+export const MAX_SQL_CHARS = 60
+
+/** The SQL of a check as sentences show it: in one line, and not all of a long one. */
+export function shortenSql(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const points = [...line]
+  return points.length > MAX_SQL_CHARS ? `${points.slice(0, MAX_SQL_CHARS).join('')}…` : line
+}
 
 /** The rows that a check is about, in a sentence, as ` where country = 'DE'`; nothing of one of all rows. */
 export function describeFilter({ filter }: Pick<CheckRow, 'filter'>): string {
-  if (filter === null) return ''
-  const line = filter.replaceAll(/\s+/g, ' ')
-  const isLong = line.length > MAX_FILTER_CHARS
-  return ` where ${isLong ? `${line.slice(0, MAX_FILTER_CHARS).toWellFormed()}…` : line}`
+  return filter === null ? '' : ` where ${shortenSql(filter)}`
 }
 
 const SIZE_WORDS: Readonly<Record<string, string>> = { '1h': 'hour', '1d': 'day', '1w': 'week', '7d': 'week' }

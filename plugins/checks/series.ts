@@ -1,7 +1,7 @@
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
 import type { CheckSeries } from './check-series.ts'
 import type { CheckDeps } from './deps.ts'
-import { publicIdText, RESULTS_OF_CHECK } from './list/list-columns.ts'
+import { NAME_OF_METRIC, publicIdText, RESULTS_OF_CHECK } from './list/list-columns.ts'
 
 /** The most results of a series: 90 days of an hourly check. */
 const MAX_POINTS = 2_200
@@ -26,7 +26,7 @@ export async function readSeries(
   if (!loaded) return undefined
   const [found] = await rows<SeriesRow>(
     trx,
-    `select c.kind, coalesce(c.name, concat_ws(' of ', c.type, c.column_name)) as name, c.column_name, c.type,
+    `select c.kind, coalesce(c.name, ${NAME_OF_METRIC}) as name, c.column_name, c.type,
        c.has_series, case when c.has_series then (
          select json_agg(json_build_array(floor(extract(epoch from r.at) * 1000), r.value, r.status, r.low, r.high)
            order by r.at, r.id)

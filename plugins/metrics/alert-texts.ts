@@ -9,6 +9,7 @@ import {
   filterDetails,
   pathOfTable,
   seriesInterval,
+  shortenSql,
   type CheckResult,
   type SeriesValues,
 } from '../checks/kit.ts'
@@ -17,28 +18,30 @@ import { presentBreach } from './present.ts'
 import { describeBreach, detectionOf, type MetricSettings } from './thresholds.ts'
 
 /**
- * Severity by how far out a value lies where anomalies count: info below 3 standard deviations, warning from 3, critical
- * from 6. A broken threshold is a warning at least.
+ * The severity that a metric has, or else by how far out a value lies where anomalies count: info below 3 standard
+ * deviations, warning from 3, critical from 6. A broken threshold is a warning at least.
  */
 export function severityOf(
-  settings: MetricSettings,
+  settings: MetricSettings & Pick<Metric, 'severity'>,
   result: Pick<CheckResult, 'zScore' | 'details' | 'status'>,
 ): 'info' | 'warning' | 'critical' {
+  if (settings.severity !== null) return settings.severity
   const distance = detectionOf(settings) === 'threshold' ? 0 : Math.abs(result.zScore ?? 0)
   if (distance >= 6) return 'critical'
   return distance >= 3 || detailsOf(result).breach ? 'warning' : 'info'
 }
 
-/** Characters of a metric's own SQL that a title shows. */
-const MAX_SQL_CHARS = 60
-
-/** What a metric measures: `mean of total`, `custom_sql (sum(paid) / sum(due))`. */
-export function describeMetric({ type, columnName, config }: Pick<Metric, 'type' | 'columnName' | 'config'>) {
+/** The name of a metric, or what it measures: `mean of total`, `custom_sql (sum(paid) / sum(due))`. */
+export function describeMetric({
+  name,
+  type,
+  columnName,
+  config,
+}: Pick<Metric, 'name' | 'type' | 'columnName' | 'config'>) {
+  if (name !== null) return name
   const { sql_expression: text } = config
   if (typeof text !== 'string') return [type, columnName].filter(Boolean).join(' of ')
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  const shown = line.length > MAX_SQL_CHARS ? `${line.slice(0, MAX_SQL_CHARS).toWellFormed()}…` : line
-  return `${type} (${shown})`
+  return `${type} (${shortenSql(text)})`
 }
 
 /** What the texts of all alerts about a metric begin with. */
@@ -47,7 +50,8 @@ export function alertHead(metric: Metric, table: TableContext) {
   const path = pathOfTable(table)
   return {
     title: `${what} on ${path}${describeFilter(metric)}`,
-    ruleName: `${what} on ${table.table.name}${describeWindow(metric)}${describeFilter(metric)}`,
+    ruleName:
+      metric.name ?? `${what} on ${table.table.name}${describeWindow(metric)}${describeFilter(metric)}`,
     details: {
       metric_id: `m_${metric.uuid}`,
       metric_type: metric.type,

@@ -21,8 +21,26 @@ const detection = Joi.string()
     'What makes a value fail: being an anomaly, breaking a threshold, or either. Defaults to threshold where one is given, else to anomaly.',
   )
 
+const severity = shared.severity.body.description(
+  'Of its alerts. Without one it follows from each value: warning for a broken threshold; info below 3 standard deviations, warning from 3, critical from 6.',
+)
+
 /** The fields of a metric that bodies set; types of extensions have fields of their own. */
 export const metricFields = {
+  name: {
+    ...shared.name,
+    body: shared.name.body.description('Lists and alerts call it so, in place of its type and column.'),
+    patch: shared.name.body.allow(null),
+    reply: held.text.allow(null),
+    example: null,
+  },
+  severity: {
+    column: 'severity',
+    body: severity,
+    patch: severity.allow(null),
+    reply: severity.allow(null),
+    example: null,
+  },
   group_by_columns: {
     column: 'groupByColumns',
     body: Joi.array()

@@ -126,7 +126,7 @@ function vanishedEvent(
     ...event,
     cause: vanishedCause(metric, lastSeenAt),
     changeType: 'group_vanished',
-    severity: 'warning',
+    severity: metric.severity ?? 'warning',
     title: `${title}: ${sentence}`,
     details: { ...details, ...groupDetails(groups), last_seen_at: lastSeenAt, explanation: sentence },
   }

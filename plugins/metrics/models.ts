@@ -16,6 +16,10 @@ export class Metric extends CheckRow {
     'consecutive',
   ]
 
+  /** Null: its alerts are named after what it measures. */
+  declare name: string | null
+  /** The severity of its alerts; null: it follows from each value. */
+  declare severity: 'info' | 'warning' | 'critical' | null
   declare sensitivity: number
   declare checkInterval: 'hourly' | 'daily' | 'weekly'
   /** The lowest and the highest value that does not fail. */

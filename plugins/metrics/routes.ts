@@ -37,7 +37,10 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
     },
     bulk: { body: schemas.newMetrics, reply: replies.createdMany },
     replies,
-    identify: ({ uuid, type }) => ({ title: `Metric m_${uuid}`, details: { metric_type: type } }),
+    identify: ({ uuid, type, name }) => ({
+      title: `Metric ${name ?? `m_${uuid}`}`,
+      details: { metric_type: type, ...(name !== null && { name }) },
+    }),
     subjectOf: ({ tableId, type, columnName: column, filter, windowSize, groupByColumns: groups }) =>
       filter !== null || windowSize !== null || groups.length > 0 ? null : { tableId, type, column },
     presentSummary,

@@ -43,9 +43,9 @@ export const declaredMetric = newMetric.keys({
   is_active: metricFields.is_active.body.default(true),
 })
 
-/** The body of a new metric for each of several columns. */
+/** The body of a new metric for each of several columns, which are named after them. */
 export const newMetrics = newMetric
-  .keys({ column_name: Joi.forbidden(), column_names: columnNames })
+  .keys({ column_name: Joi.forbidden(), name: Joi.forbidden(), column_names: columnNames })
   .example(
     { metric_type: 'null_percent', table_path: 'public.customers', column_names: ['email', 'phone'] },
     { override: true },

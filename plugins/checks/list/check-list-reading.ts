@@ -4,7 +4,7 @@ import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import { findCheckPage } from './check-list-page.ts'
 import type { CheckListQuery, ListStatus } from './check-list-schemas.ts'
 import type { CheckDeps } from '../deps.ts'
-import { alertKindText, publicIdText, RESULTS_OF_CHECK } from './list-columns.ts'
+import { alertKindText, NAME_OF_METRIC_ON_TABLE, publicIdText, RESULTS_OF_CHECK } from './list-columns.ts'
 
 /** The last results of a check, as the statement gives each: milliseconds, value, status, low, high. */
 type PointRow = [
@@ -64,20 +64,13 @@ export function checkListReading(
   }
 }
 
-/** What a check without a name is called: `mean of total on orders per day where country = 'DE'`. */
-const NAME_OF_METRIC = `concat_ws(' of ', c.type, c.column_name) || ' on ' || t.name
-  || case when c.window_size is null then '' when c.window_size = '1h' then ' per hour' when c.window_size = '1d' then ' per day'
-       when c.window_size in ('1w', '7d') then ' per week' else ' per ' || c.window_size end
-  || case when c.filter is null then '' when length(c.filter) > 60 then ' where ' || left(c.filter, 60) || '…'
-       else ' where ' || c.filter end`
-
 /**
  * Reads the rows of `page` in their order. Past the last page one row has the total; where nothing is found there is none. One
  * by one, however many rows a plan for any page reckons with: no page needs all checks, tables, alerts and results.
  */
 function rowsText(kinds: CheckDeps['kinds'], order: readonly string[]): string {
   return `select whole.total, c.kind, c.public_id as id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name,
-      t.name as of_table, coalesce(c.name, ${NAME_OF_METRIC}) as name,
+      t.name as of_table, coalesce(c.name, ${NAME_OF_METRIC_ON_TABLE}) as name,
       c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
       c.last_checked_at,
       c.filter, c.time_column, c.window_size, c.window_delay, c.revisit,

@@ -91,7 +91,7 @@ const check = exampleRecord({
   type: Joi.string().description('The type of the rule or metric, or referential.').example('ENUM'),
   severity: Joi.valid('info', 'warning', 'critical')
     .allow(null)
-    .description('Null of a metric: its severity follows from each value.')
+    .description('Null of a metric without one: its severity follows from each value.')
     .example('critical'),
   is_active: flag.example(true),
   interval: Joi.valid('hourly', 'daily', 'weekly').example('daily'),

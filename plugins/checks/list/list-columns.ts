@@ -1,4 +1,5 @@
 /** Columns of checks in lists that depend on their kinds, in SQL. */
+import { MAX_SQL_CHARS } from '../alerts.ts'
 import type { CheckKind } from '../kind.ts'
 
 type Kinds = ReadonlyMap<string, Pick<CheckKind, 'name' | 'idPrefix' | 'alert'>>
@@ -12,6 +13,21 @@ export function publicIdText(kinds: Kinds): string {
 export function alertKindText(kinds: Kinds): string {
   return byKind(kinds, ({ alert }) => `'${alert.name}'`)
 }
+
+/** A text of SQL as names show it, as `shortenSql` writes it. */
+const shortened = (text: string) =>
+  `regexp_replace(btrim(regexp_replace(${text}, '\\s+', ' ', 'g')), '^(.{${MAX_SQL_CHARS}}).+$', '\\1…')`
+
+/** What a check `c` without a name is called: `mean of total`, as alerts call it. */
+export const NAME_OF_METRIC = `case when c.config ->> 'sql_expression' is null
+    then concat_ws(' of ', c.type, c.column_name)
+    else c.type || ' (' || ${shortened(`(c.config ->> 'sql_expression')`)} || ')' end`
+
+/** Its name beside those of other tables `t`: `mean of total on orders per day where country = 'DE'`. */
+export const NAME_OF_METRIC_ON_TABLE = `${NAME_OF_METRIC} || ' on ' || t.name
+  || case when c.window_size is null then '' when c.window_size = '1h' then ' per hour' when c.window_size = '1d' then ' per day'
+       when c.window_size in ('1w', '7d') then ' per week' else ' per ' || c.window_size end
+  || case when c.filter is null then '' else ' where ' || ${shortened('c.filter')} end`
 
 /** The condition in SQL that a check `row` is one of those that the API lists, counts and runs together. */
 export function isOfKinds(kinds: ReadonlyMap<string, unknown>, row = 'checks'): string {

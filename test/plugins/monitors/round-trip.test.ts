@@ -100,7 +100,8 @@ const metric = fc
       }),
     ),
     fc.record({
-      ...{ capture_interval: interval, is_active: active },
+      ...{ severity, capture_interval: interval, is_active: active },
+      name: some(words.map(word => word.trim().slice(0, 200))),
       sensitivity: some(fc.double({ min: 0.1, max: 10, noNaN: true })),
       group_by_columns: some(fc.constantFrom([], ['status'])),
     }),

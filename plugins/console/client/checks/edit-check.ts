@@ -56,7 +56,9 @@ function ChangeForm({
   }
   const fixed = fixedOf(record)
   const { column_name: column } = fixed as { column_name?: string }
-  return html`<h2>${tuningTexts.editTitle('name' in record ? record.name : titleOf(record))}</h2>
+  return html`<h2>
+      ${tuningTexts.editTitle('metric_type' in record ? (record.name ?? titleOf(record)) : record.name)}
+    </h2>
     <p class="quiet">${tuningTexts.fixed}</p>
     <${ManagedNote} owner=${record.managed_by} />
     <dl class="facts">
@@ -103,7 +105,7 @@ function fixedOf(record: Check): Record<string, unknown> {
 }
 
 const COMMON_FIELDS = new Set(
-  'id internal_id asset_id asset_public_id table_path capture_interval sensitivity min max max_change_percent change_against detection direction consecutive failing_runs window_delay revisit is_active last_status created_at snapshots managed_by warnings'.split(
+  'id internal_id asset_id asset_public_id table_path name severity capture_interval sensitivity min max max_change_percent change_against detection direction consecutive failing_runs window_delay revisit is_active last_status created_at snapshots managed_by warnings'.split(
     ' ',
   ),
 )

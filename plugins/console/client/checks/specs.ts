@@ -24,6 +24,13 @@ const severity: FieldSpec = {
   choices: choicesOf(tuningTexts.severities),
   isRequired: true,
 }
+const metricSeverity: FieldSpec = {
+  name: 'severity',
+  label: 'Severity of its alerts',
+  hint: 'Without one it follows from how far off a value is.',
+  kind: 'choice',
+  choices: choicesOf(tuningTexts.severities),
+}
 const name: FieldSpec = {
   name: 'name',
   label: 'Name',
@@ -202,9 +209,18 @@ function metricSpecs(type: CheckType | undefined): OwnSpecs {
         isRequired: true,
       },
       ...limits,
+      metricSeverity,
       intervalNamed('capture_interval'),
     ],
-    more: [change, changeAgainst, detection, direction, consecutive, ...(type ? [groupBy, backfill] : [])],
+    more: [
+      name,
+      change,
+      changeAgainst,
+      detection,
+      direction,
+      consecutive,
+      ...(type ? [groupBy, backfill] : []),
+    ],
   }
 }
 
