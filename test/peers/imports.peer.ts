@@ -88,7 +88,7 @@ async function importOne(name: string, convert: (draft: ImportDraft) => void): P
         const made = await post(tenant, `/api/v1/sdk/${path}/${asset.id}`, named)
         checks.push({
           path: `/api/v1/sdk/${path}/${asset.id}/${made.uuid ?? made.id}/${run}`,
-          // A metric has no severity: its tool would have failed.
+          // A freshness schedule has no severity.
           severity: String(entry.severity ?? 'critical'),
         })
       }

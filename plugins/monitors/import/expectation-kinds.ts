@@ -6,7 +6,6 @@ import {
   isScalar,
   failsWhen,
   limitedMetric,
-  LIMIT_NOTE,
   numberSql,
   writeName,
   writeScalar,
@@ -27,7 +26,6 @@ export interface ConvertedExpectation {
   kind?: 'validity' | 'metric'
   key: string[]
   body: Fields
-  note?: string
 }
 export type Make = (args: Fields, options: MakeOptions) => ConvertedExpectation
 
@@ -134,7 +132,7 @@ export const ofAggregate =
     const key = name === undefined ? [] : [name]
     const failed = `value is null or not ${boundsIn('value', args, engine)}`
     const limited = type === undefined ? null : limitedMetric(type, name, failed)
-    if (limited) return { kind: 'metric', key, body: limited, note: LIMIT_NOTE }
+    if (limited) return { kind: 'metric', key, body: limited }
     const value = compute(name === undefined ? '*' : writeName(name, engine))
     return { key, body: failsWhen({ value, from }, failed) }
   }

@@ -125,12 +125,11 @@ function convertExpectation(
   const given = String(expectation.severity ?? kwargs.severity)
   const severity = SEVERITIES.includes(given) ? given : 'critical'
   const from = writeTable(table, engine)
-  const draft = ({ kind = 'validity', key, body, note }: ConvertedExpectation): DraftCheck => ({
+  const draft = ({ kind = 'validity', key, body }: ConvertedExpectation): DraftCheck => ({
     kind,
     table,
     key: [...key, type.replace(/^expect_/, '')],
-    body: kind === 'metric' ? body : { ...body, severity },
-    ...(note !== undefined && { note }),
+    body: { ...body, severity },
   })
   const converted = make(args, { engine, from })
   if (condition === undefined) return draft(converted)

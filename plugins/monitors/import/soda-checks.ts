@@ -38,9 +38,7 @@ export function convertSodaCheck(
   const common = typeof config.name === 'string' ? { name: config.name.slice(0, 200) } : {}
   const checks = convertByKind(text, config, target, configurations)
   return checks.map(check =>
-    check.kind === 'freshness' || check.kind === 'metric'
-      ? check
-      : { ...check, body: { ...check.body, ...common } },
+    check.kind === 'freshness' ? check : { ...check, body: { ...check.body, ...common } },
   )
 }
 

@@ -17,7 +17,6 @@ import {
   customSql,
   failsWhen,
   limitedMetric,
-  LIMIT_NOTE,
   readQuery,
   rowsOf,
   writeLength,
@@ -80,8 +79,6 @@ function measured(
   const filter = allOf(ofContract, where)
   const name = typeof column?.name === 'string' ? column.name : undefined
   const levels = levelsOf(config.threshold, fallback)
-  // Levels differ by their severity alone, which metrics have not.
-  const type = levels.length === 1 ? metric : undefined
   return levels.map((level): ContractCheck => {
     const { severity } = level
     const unit = isPercent(config) ? '%' : undefined
@@ -90,12 +87,8 @@ function measured(
       body: failsWhen({ value: value(), from, where }, level.failed, unit),
     })
     if (rule && failsAboveZero(level)) return { severity, body: rule, filter, select }
-    const limited = type === undefined ? null : limitedMetric(type, name, level.failed)
-    if (limited) {
-      const note = severity === 'critical' ? { note: LIMIT_NOTE } : {}
-      return { kind: 'metric', severity, body: limited, ...note, filter, select }
-    }
-    return select()
+    const limited = metric === undefined ? null : limitedMetric(metric, name, level.failed)
+    return limited ? { kind: 'metric', severity, body: limited, filter, select } : select()
   })
 }
 

@@ -124,8 +124,8 @@ function convertContractCheck(
       label,
       severity === 'warning' ? severity : undefined,
     ],
-    // A schedule and a metric have neither a name nor a severity.
-    body: kind === 'freshness' || kind === 'metric' ? body : { ...body, ...common, severity },
+    // A schedule has neither a name nor a severity.
+    body: kind === 'freshness' ? body : { ...body, ...common, severity },
     ...(note !== undefined && { note }),
     filter,
     ...(select && { select: () => draft(select()) }),

@@ -8,7 +8,6 @@ import {
   readColumn,
   failsWhen,
   limitedMetric,
-  LIMIT_NOTE,
   writeLength,
   writeList,
   writeMatch,
@@ -111,18 +110,13 @@ export function convertSodaMetric(
   const columns = args.map(arg => readColumn(arg, engine))
   const plain = plainRule(metric, columns, config)
   const filter = filterOf(config, target)
-  // Levels differ by their severity alone, which metrics have not.
-  const type = levels.length === 1 ? metricTypeOf(metric, columns, config, engine) : null
+  const type = metricTypeOf(metric, columns, config, engine)
   return levels.map(({ severity, failed }): DraftCheck => {
     const key = [...columns.map(({ name }) => name), metric, ...(levels.length > 1 ? [severity] : [])]
     const rule = (body: Fields): DraftCheck => ({ kind: 'validity', table, key, body: { ...body, severity } })
     const select = () => rule(failsWhen(aggregateOf(metric, columns, config, target), failed, unitOf(metric)))
     const limited = type && limitedMetric(type, columns[0]?.name, failed)
-    if (limited)
-      return {
-        ...{ kind: 'metric', table, key, body: limited, filter, select },
-        ...(severity === 'critical' && { note: LIMIT_NOTE }),
-      }
+    if (limited) return { kind: 'metric', table, key, body: { ...limited, severity }, filter, select }
     const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
     return isNone && plain ? { ...rule(plain), filter, select } : select()
   })

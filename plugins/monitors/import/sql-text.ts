@@ -212,9 +212,6 @@ const COUNTS: readonly string[] = ['row_count', 'distinct_count', 'min_length', 
 /** Metrics that have a value of no rows. */
 const NEVER_EMPTY: readonly string[] = ['row_count', 'distinct_count', 'null_percent']
 
-/** What is to be known of a metric with limits that another tool has fail the pipeline. */
-export const LIMIT_NOTE = 'its alert has the severity warning'
-
 /**
  * A metric that fails where a condition on its value does, by limits that belong to what is allowed; null where there are
  * none that say the same, as of `value > 0.5` of a mean. A metric without a value passes, and a sum has one of no rows.

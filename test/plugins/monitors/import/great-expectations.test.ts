@@ -63,9 +63,9 @@ t.test('expectations of a number become metrics with limits, which are measured 
   t.match(convert('expect_table_row_count_to_be_between', { min_value: 1, max_value: 9 }), {
     metric: {
       key: 'public.orders.table_row_count_to_be_between',
-      ...{ metric_type: 'row_count', min: 1, max: 9 },
+      ...{ metric_type: 'row_count', min: 1, max: 9, severity: 'critical' },
     },
-    notes: [{ reason: 'its alert has the severity warning' }],
+    notes: [],
   })
   t.match(convert('expect_table_row_count_to_equal', { value: 3 }).metric, { min: 3, max: 3 })
   const exclusive = { min_value: 1, strict_min: true, max_value: 9, strict_max: true }

@@ -117,13 +117,20 @@ t.test('numbers of all rows become metrics with limits', t => {
   ])
   const between = 'must_be_between: {greater_than_or_equal: -3, less_than_or_equal: 5}'
   t.match(metricsOf(ofColumn(`aggregate: {function: sum, name: x, threshold: {${between}}}`)), [
-    { metric_type: 'sum', min: -3, max: 5, name: undefined },
+    { metric_type: 'sum', min: -3, max: 5, name: 'x', severity: 'critical' },
   ])
   const filtered = ofTable('row_count: {filter: n > 1, threshold: {must_be: 3}}')
   t.match(metricsOf(filtered), [{ metric_type: 'row_count', min: 3, max: 3, filter: 'n > 1' }])
   const levels =
     'row_count: {threshold: {must_be_greater_than: 9, additional: {must_be_greater_than: 1, level: warn}}}'
-  t.equal(metricsOf(ofTable(levels)), undefined, 'levels keep their severities')
+  t.match(
+    metricsOf(ofTable(levels)),
+    [
+      { min: 10, severity: 'critical' },
+      { min: 2, severity: 'warning' },
+    ],
+    'each level is a metric of its severity',
+  )
   t.end()
 })
 

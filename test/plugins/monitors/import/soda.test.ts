@@ -53,8 +53,20 @@ t.test('numbers of all rows become metrics with limits', t => {
     ['avg_length(s) <= 9', { metric_type: 'mean_length', max: 9 }],
   ] as const)
     t.match(metricOf(check), expected, check)
-  t.match(one('row_count > 0').notes, [{ reason: 'its alert has the severity warning' }])
-  t.match(metricOf('row_count > 0:\n      name: some rows'), { key: 'orders.row_count', name: undefined })
+  t.same(one('row_count > 0').notes, [])
+  t.match(metricOf('row_count > 0:\n      name: some rows'), {
+    ...{ key: 'orders.row_count', name: 'some rows', severity: 'critical' },
+  })
+  const levels = one('row_count:\n      warn: when < 100\n      fail: when < 10').document.tables.orders
+    ?.checks
+  t.match(
+    levels?.metric,
+    [
+      { key: 'orders.row_count.critical', min: 10, severity: 'critical' },
+      { key: 'orders.row_count.warning', min: 100, severity: 'warning' },
+    ],
+    'each level is a metric of its severity',
+  )
   t.match(metricOf('avg(n) >= 1:\n      filter: n > 0'), { metric_type: 'mean', min: 1, filter: 'n > 0' })
   for (const check of [
     'avg(n) > 1',
@@ -90,7 +102,7 @@ t.test('other comparisons become a SELECT that returns a row when they fail', t 
 })
 
 t.test('levels become checks of their severity', t => {
-  const { document } = one('row_count:\n      warn: when < 10\n      fail: when < 1')
+  const { document } = one('missing_count(a):\n      warn: when < 10\n      fail: when < 1')
   t.match(document.tables.orders?.checks.validity, [
     { severity: 'critical', rule_config: { sql_expression: /where value < 1$/ } },
     { severity: 'warning', rule_config: { sql_expression: /where value < 10$/ } },
