@@ -5,6 +5,7 @@ import type { AlertsApi } from '../alerts/api.ts'
 import type { BadgesApi } from '../badges/api.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import type { FreshnessApi } from '../freshness/api.ts'
+import type { MetricsApi } from '../metrics/api.ts'
 import type { RecommendationsApi } from '../recommendations/api.ts'
 import type { ReferentialApi } from '../referential/api.ts'
 import type { ChecksApi } from '../checks/api.ts'
@@ -19,12 +20,25 @@ export interface ContractsDeps {
   badges: BadgesApi
   catalog: CatalogApi
   freshness: FreshnessApi
+  metrics: MetricsApi
   recommendations: RecommendationsApi
   referential: ReferentialApi
   checks: ChecksApi
 }
 
 export function depsOf({ db, jobs, config: { baseUrl }, plugins }: Server): ContractsDeps {
-  const { alerts, badges, catalog, freshness, recommendations, referential, checks } = plugins
-  return { db, jobs, baseUrl, alerts, badges, catalog, freshness, recommendations, referential, checks }
+  const { alerts, badges, catalog, freshness, metrics, recommendations, referential, checks } = plugins
+  return {
+    db,
+    jobs,
+    baseUrl,
+    alerts,
+    badges,
+    catalog,
+    freshness,
+    metrics,
+    recommendations,
+    referential,
+    checks,
+  }
 }

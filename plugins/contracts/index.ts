@@ -25,6 +25,7 @@ export const contracts = feature<ContractsApi>({
     'catalog',
     'checks',
     'validity',
+    'metrics',
     'referential',
     'freshness',
     'recommendations',

@@ -1,4 +1,6 @@
-import type { TriedCheck } from '../checks/api.ts'
+import type { CheckOutcome } from '../../checks/check.ts'
+import type { TableContext } from '../catalog/api.ts'
+import type { ConfiguredCheck, TriedCheck } from '../checks/api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 
 /** What metrics offer other features, as `server.plugins.metrics`. */
@@ -8,8 +10,20 @@ export interface MetricsApi {
    * @throws 400 `VALIDATION_ERROR`, 404 `ASSET_NOT_FOUND`, 409 `CONFLICT` when the source is switched off
    */
   dryRun(companyId: string, body: object): Promise<TriedCheck>
+  /**
+   * Finds the body of a metric with limits good for a table, to measure it once.
+   * @throws 400 `VALIDATION_ERROR` naming the fields of the body
+   */
+  configureOnce(table: TableContext, body: object): Promise<MetricToMeasure>
   /** How often the active metrics of a source, or of one of its tables, alerted, and would have at other sensitivities. */
   countAlerts(trx: Transaction, request: MetricAlertsRequest): Promise<MetricAlerts[]>
+}
+
+/** A metric that is measured once. */
+export interface MetricToMeasure {
+  check: ConfiguredCheck['check']
+  /** The limit that an outcome breaks, in words: `12 rows, at most 10`; null of none. */
+  describeBreach(outcome: CheckOutcome): string | null
 }
 
 export interface MetricAlertsRequest {

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../server/database/database.ts'
 import { columnsOf } from '../../server/http/fields.ts'
+import { validateBody } from '../../server/http/validate-body.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { Backfill, CheckRequest, ConfiguredCheck } from '../checks/api.ts'
@@ -7,8 +8,9 @@ import { insertChecks, storePast, windowColumnsOf } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric, type NamedMetric } from './models.ts'
-import { newMetric } from './schemas.ts'
-import { requireSensibleThresholds, settingsOf } from './thresholds.ts'
+import type { MetricToMeasure } from './api.ts'
+import { declaredMetric, newMetric } from './schemas.ts'
+import { describeBreach, findBreach, requireSensibleThresholds, settingsOf } from './thresholds.ts'
 
 /** Finds the body of a metric good for its table. No transaction is open while the engine is asked. */
 export async function configureMetric(
@@ -21,6 +23,27 @@ export async function configureMetric(
   const configured = await checks.configure(companyId, assetId, { tablePath, ...requestOf(body) })
   requireSensibleThresholds(configured.check.type, settingsOf(body))
   return configured
+}
+
+/** Finds the body of a metric good for a loaded table, to measure it once. @throws 400 `VALIDATION_ERROR` */
+export async function configureOnce(
+  { checks }: Pick<MetricDeps, 'checks'>,
+  table: TableContext,
+  body: object,
+): Promise<MetricToMeasure> {
+  const metric = validateBody<NewMetric>(declaredMetric, body)
+  const { check } = await checks.configureTable(table, requestOf(metric), true)
+  const settings = settingsOf(metric)
+  requireSensibleThresholds(check.type, settings)
+  return {
+    check,
+    describeBreach(outcome) {
+      if (outcome.status !== 'measured' || outcome.value === null) return null
+      const { value } = outcome
+      const breach = findBreach(settings, { at: 0, value }, [])
+      return breach && describeBreach(settings, value, breach)
+    },
+  }
 }
 
 /** The names of a body that are no part of the config of a type. */

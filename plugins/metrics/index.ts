@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { feature } from '../../server/feature.ts'
 import type { MetricsApi } from './api.ts'
+import { configureOnce } from './create.ts'
 import { countAlerts } from './detect/count-alerts.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
@@ -28,6 +29,7 @@ export const metrics = feature<MetricsApi>({
     return {
       api: {
         dryRun: (companyId, body) => dryRunMetric(deps, companyId, Joi.attempt(body, dryRun) as MetricDryRun),
+        configureOnce: (table, body) => configureOnce(deps, table, body),
         countAlerts,
       },
       routes: checks.routesOf(metricResource(deps)),

@@ -15,9 +15,10 @@ import type {
 /** Plans what makes the checks of an owner those that it wants; others get their turn meanwhile. */
 export async function makePlan<Wanted extends WantedCheck>(
   state: StoredState,
-  { wanted, prune }: PlanRequest<Wanted>,
-  fixedFields: FixedFields,
+  { wanted, prune, identity = [] }: PlanRequest<Wanted>,
+  fixedOfKind: FixedFields,
 ): Promise<Plan<Wanted>> {
+  const fixedFields: FixedFields = check => [...fixedOfKind(check), ...identity]
   const byKey = new Map(state.owned.map(owned => [owned.managed.key, owned]))
   const keys = new Set(wanted.map(({ key }) => key))
   const abandoned = state.owned.filter(({ managed }) => !keys.has(managed.key))

@@ -111,4 +111,6 @@ export interface PlanRequest<Wanted extends WantedCheck> {
   wanted: readonly Wanted[]
   /** Whether managed checks that are not wanted are removed. */
   prune: boolean
+  /** Fields that make another check, beside those that no change can set; defaults to none. */
+  identity?: readonly string[]
 }

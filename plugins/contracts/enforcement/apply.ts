@@ -120,6 +120,8 @@ async function reconcileChecks(
     fileOf: () => file,
     wanted,
     prune: true,
+    // With another limit, what the check found last says nothing of the clause: a new one is due at once.
+    identity: ['min', 'max', 'alert_threshold_percent'],
     record,
   })
   return new Map(

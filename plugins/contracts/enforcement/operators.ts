@@ -1,3 +1,4 @@
+import type { NumberComparison } from '../../../checks/sql/limits.ts'
 import type { ContractNode } from '../elements.ts'
 
 /** A comparison of a number with what a quality rule says. */
@@ -8,6 +9,8 @@ export interface Comparison {
   words: string
   /** The most that is allowed, if it is an upper bound and nothing else: 0 of `mustBe: 0`. */
   atMost: number | null
+  /** What all must hold; null where that is no comparison with a number. */
+  holds: readonly NumberComparison[] | null
   numbers: readonly number[]
 }
 
@@ -17,6 +20,7 @@ const isAtMost = (most: number): Omit<Comparison, 'numbers'> => ({
   write: n => `${n} <= ${most}`,
   words: `at most ${most}`,
   atMost: most,
+  holds: [{ sign: '<=', number: most }],
 })
 
 const OPERATORS: Record<string, Operator> = {
@@ -24,29 +28,47 @@ const OPERATORS: Record<string, Operator> = {
     write: n => `${n} = ${value}`,
     words: String(value),
     atMost: value === 0 ? 0 : null,
+    holds: [{ sign: '=', number: value }],
   }),
-  mustNotBe: ([value]) => ({ write: n => `${n} <> ${value}`, words: `not ${value}`, atMost: null }),
+  mustNotBe: ([value]) => ({
+    write: n => `${n} <> ${value}`,
+    words: `not ${value}`,
+    atMost: null,
+    holds: null,
+  }),
   mustBeGreaterThan: ([value]) => ({
     write: n => `${n} > ${value}`,
     words: `more than ${value}`,
     atMost: null,
+    holds: [{ sign: '>', number: value }],
   }),
   mustBeGreaterOrEqualTo: ([value]) => ({
     write: n => `${n} >= ${value}`,
     words: `at least ${value}`,
     atMost: null,
+    holds: [{ sign: '>=', number: value }],
   }),
-  mustBeLessThan: ([value]) => ({ write: n => `${n} < ${value}`, words: `less than ${value}`, atMost: null }),
+  mustBeLessThan: ([value]) => ({
+    write: n => `${n} < ${value}`,
+    words: `less than ${value}`,
+    atMost: null,
+    holds: [{ sign: '<', number: value }],
+  }),
   mustBeLessOrEqualTo: ([value]) => isAtMost(value),
   mustBeBetween: ([low, high]) => ({
     write: n => `${n} between ${low} and ${high}`,
     words: `${low} to ${high}`,
     atMost: low === 0 ? high : null,
+    holds: [
+      { sign: '>=', number: low },
+      { sign: '<=', number: high },
+    ],
   }),
   mustNotBeBetween: ([low, high]) => ({
     write: n => `${n} not between ${low} and ${high}`,
     words: `not ${low} to ${high}`,
     atMost: null,
+    holds: null,
   }),
 }
 
@@ -78,6 +100,9 @@ export function comparisonOf(rule: ContractNode): Comparison | { reason: string 
     write: n => comparisons.map(({ write }) => `(${write(n)})`).join(' and '),
     words: comparisons.map(({ words }) => words).join(' and '),
     atMost: null,
+    holds: comparisons.every(({ holds }) => holds !== null)
+      ? comparisons.flatMap(({ holds }) => holds ?? [])
+      : null,
     numbers: comparisons.flatMap(({ numbers }) => numbers),
   }
 }

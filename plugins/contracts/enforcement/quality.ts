@@ -1,3 +1,4 @@
+import { limitsOf } from '../../../checks/sql/limits.ts'
 import type { ContractNode } from '../elements.ts'
 import { isNode } from '../elements.ts'
 import { findColumn } from './bindings.ts'
@@ -10,6 +11,7 @@ import {
   writeText,
   type CheckTarget,
   type NoRule,
+  type WantedMetric,
   type WantedRule,
 } from './rule.ts'
 
@@ -29,8 +31,8 @@ const METRICS: Record<string, string> = {
   rowCount: 'rowCount',
 }
 
-/** The rule that a `quality` rule of a contract asks for, or why there is none. */
-export function qualityRule(rule: ContractNode, target: CheckTarget): WantedRule | NoRule {
+/** The check that a `quality` rule of a contract asks for, or why there is none. */
+export function qualityRule(rule: ContractNode, target: CheckTarget): WantedRule | WantedMetric | NoRule {
   const name = textOf(rule.metric) ?? textOf(rule.rule)
   const type = textOf(rule.type) ?? 'library'
   if (type === 'text' && name === undefined) return { reason: 'it is text for people' }
@@ -48,7 +50,8 @@ export function qualityRule(rule: ContractNode, target: CheckTarget): WantedRule
   if (metric === 'rowCount') {
     if (isPercent(rule)) return { reason: 'a count of rows has no percentage' }
     if (!comparison) return { reason: 'it has no operator such as mustBeGreaterThan' }
-    return countRule(`select count(*) as n from ${writeTable(target)}`, comparison, 'rows')
+    const rows = `select count(*) as n from ${writeTable(target)}`
+    return countMetric(undefined, comparison, countRule(rows, comparison, 'rows'))
   }
   // Before 3.1, the operator was left out of rules that nothing may break.
   const wanted = comparison ?? NONE_AT_ALL
@@ -73,6 +76,18 @@ function countRule(select: string, comparison: Comparison, unit?: string): Wante
   )
 }
 
+/** A number of rows: a metric with limits, where there are any that say the same, else the rule. @param filter which rows, absent for all */
+function countMetric(
+  filter: string | undefined,
+  { holds }: Comparison,
+  otherwise: WantedRule,
+): WantedMetric | WantedRule {
+  const limits = holds && limitsOf(holds, 'whole')
+  return limits
+    ? { metric_type: 'row_count', ...(filter !== undefined && { filter }), ...limits, otherwise }
+    : otherwise
+}
+
 /** What of a row a metric counts. */
 interface RowCondition {
   /** A rule that counts the same rows. */
@@ -86,7 +101,7 @@ function rowRule(
   rule: ContractNode,
   comparison: Comparison,
   target: CheckTarget,
-): WantedRule | NoRule {
+): WantedRule | WantedMetric | NoRule {
   if (target.column === null)
     return { reason: `${metric} counts values of a column, and this is a rule of a table` }
   const found = rowCondition(metric, rule, target)
@@ -98,7 +113,12 @@ function rowRule(
   const counted = `select count(*) as total, coalesce(sum(case when ${found.sql} then 1 else 0 end), 0) as bad from ${writeTable(target)}`
   const number = isPercent(rule) ? 'case when total = 0 then 0 else 100.0 * bad / total end' : 'bad'
   const unit = isPercent(rule) ? '%' : 'rows'
-  return countRule(`select ${number} as n from (${counted}) rows_counted`, comparison, unit)
+  const otherwise = countRule(`select ${number} as n from (${counted}) rows_counted`, comparison, unit)
+  if (!isPercent(rule)) return countMetric(found.sql, comparison, otherwise)
+  const limits = comparison.holds && limitsOf(comparison.holds, 'percent')
+  return limits && found.rule.rule_type === 'NOT_NULL'
+    ? { metric_type: 'null_percent', column_name: target.column, ...limits, otherwise }
+    : otherwise
 }
 
 /** The percentage of invalid rows above which a rule fails, where that says the same; else null. */
@@ -191,7 +211,11 @@ function duplicateRule(rule: ContractNode, comparison: Comparison, target: Check
 }
 
 /** A query that returns one number; `${table}`, `${column}` and the like are replaced. */
-function queryRule(query: string, comparison: Comparison | null, target: CheckTarget): WantedRule | NoRule {
+function queryRule(
+  query: string,
+  comparison: Comparison | null,
+  target: CheckTarget,
+): WantedRule | WantedMetric | NoRule {
   if (!comparison) return { reason: 'it has no operator such as mustBe' }
   if (query === '') return { reason: 'it has no query' }
   const table = writeTable(target)
@@ -208,12 +232,35 @@ function queryRule(query: string, comparison: Comparison | null, target: CheckTa
     ),
   }
   let unknown: string | undefined
-  const text = query.replace(/;\s*$/, '').replaceAll(/\$?\{\s*(\w+)\s*\}/g, (placeholder, name: string) => {
-    const value = names[name.toLowerCase()]
-    if (value == null) unknown ??= placeholder
-    return value ?? placeholder
-  })
+  const replaceNames = (given: string) =>
+    given.replaceAll(/\$?\{\s*(\w+)\s*\}/g, (placeholder, name: string) => {
+      const value = names[name.toLowerCase()]
+      if (value == null) unknown ??= placeholder
+      return value ?? placeholder
+    })
+  const text = replaceNames(query.replace(/;\s*$/, ''))
   if (unknown !== undefined) return { reason: `${unknown} stands for nothing here` }
   if (!/^\s*(select|with)\b/i.test(text)) return { reason: 'its query is no SELECT' }
-  return { ...countRule(`select (\n${text}\n) as n`, comparison), query: text }
+  const rule = { ...countRule(`select (\n${text}\n) as n`, comparison), query: text }
+  const counted = readRowCount(query)
+  if (counted === null) return rule
+  return countMetric(counted.where && replaceNames(counted.where), comparison, rule)
+}
+
+/** More than a condition may follow these. */
+const MORE_THAN_CONDITION =
+  /\b(group|having|order|limit|union|intersect|except|minus|fetch|offset|window|qualify|for|into)\b/i
+
+/** The condition of a query that counts rows of the table, undefined of one that counts all; null of any other query. */
+function readRowCount(query: string): { where: string | undefined } | null {
+  const read =
+    /^\s*select\s+count\s*\(\s*\*\s*\)(?:\s+as\s+\w+)?\s+from\s+\$?\{\s*(?:table|object|model|schema)\s*\}(?:\s+where\s([^]*?))?\s*;?\s*$/i.exec(
+      query,
+    )
+  if (!read) return null
+  const where = read[1]?.trim()
+  const isPlain =
+    where === undefined ||
+    (!MORE_THAN_CONDITION.test(where) && !/\{\s*(table|object|model|schema)\s*\}/i.test(where))
+  return isPlain ? { where } : null
 }

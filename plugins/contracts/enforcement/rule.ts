@@ -29,6 +29,18 @@ export interface WantedRule {
   query?: string
 }
 
+/** A metric with limits, without what all checks of contracts have. */
+export interface WantedMetric {
+  metric_type: 'row_count' | 'null_percent'
+  column_name?: string
+  /** The rows that are counted. */
+  filter?: string
+  min?: number
+  max?: number
+  /** The rule that says the same, for a condition that cannot be a filter. */
+  otherwise: WantedRule
+}
+
 /** Why a clause gets no check, a sentence without a full stop. */
 export interface NoRule {
   reason: string

@@ -1,3 +1,4 @@
+import { findFilterProblem } from '../../../checks/plan.ts'
 import { checkCustomSql } from '../../../checks/sql/custom-sql.ts'
 import { formatDuration } from '../../../server/settings/durations.ts'
 import { findColumn } from './bindings.ts'
@@ -10,6 +11,7 @@ import {
   type CheckTarget,
   type NoRule,
   type ClauseCheck,
+  type WantedMetric,
   type WantedRule,
 } from './rule.ts'
 
@@ -51,8 +53,13 @@ export async function wantedCheckOf(
         ...general,
       },
     }
-  const rule = ruleOf(clause, target)
-  if ('reason' in rule) return rule
+  const wanted = ruleOf(clause, target)
+  if ('reason' in wanted) return wanted
+  if ('metric_type' in wanted && (await canFilter(wanted.filter, target))) {
+    const { otherwise: _, ...metric } = wanted
+    return { kind: 'metric', body: { ...metric, ...general } }
+  }
+  const rule = 'metric_type' in wanted ? wanted.otherwise : wanted
   const { column_name: column, query, ...others } = rule
   const refusal = query === undefined ? null : await refuseQuery(query, target)
   if (refusal !== null) return { reason: refusal }
@@ -66,6 +73,13 @@ export async function wantedCheckOf(
   }
 }
 
+async function canFilter(
+  filter: string | undefined,
+  { dialect, info: table }: CheckTarget,
+): Promise<boolean> {
+  return filter === undefined || (await findFilterProblem(filter, { dialect, table })) === null
+}
+
 /** The query of a contract must be a SELECT by itself, not only inside of what is made of it. */
 async function refuseQuery(query: string, { dialect, info }: CheckTarget): Promise<string | null> {
   const reading = await checkCustomSql(query, { dialect, columns: info.columns })
@@ -74,7 +88,7 @@ async function refuseQuery(query: string, { dialect, info }: CheckTarget): Promi
   return reading.form === 'select' ? null : 'its query is no SELECT'
 }
 
-function ruleOf({ demand }: Clause, target: CheckTarget): WantedRule | NoRule {
+function ruleOf({ demand }: Clause, target: CheckTarget): WantedRule | WantedMetric | NoRule {
   const column = target.column ?? undefined
   switch (demand.of) {
     case 'required':

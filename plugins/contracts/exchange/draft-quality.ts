@@ -4,7 +4,7 @@ import type { ContractNode } from '../elements.ts'
 
 type Config = Record<string, unknown>
 
-/** A rule to write: of a check, or one that the rows keep without one. */
+/** A rule or metric to write: of a check, or one that the rows keep without one. */
 export interface DraftRule extends Pick<DeclaredCheck, 'fields'> {
   /** The id of the check. */
   id?: string
@@ -12,7 +12,10 @@ export interface DraftRule extends Pick<DeclaredCheck, 'fields'> {
 
 /** A rule as a quality rule of the standard; null if it is written as an option, or if the standard has no such rule. */
 export function qualityOf({ id, fields }: DraftRule, isExtended: boolean): ContractNode | null {
-  const rule = ruleOf(String(fields.rule_type), (fields.rule_config ?? {}) as Config, fields)
+  const rule =
+    fields.metric_type === undefined
+      ? ruleOf(String(fields.rule_type), (fields.rule_config ?? {}) as Config, fields)
+      : limitedNumberOf(fields)
   if (!rule || fields.is_active === false || fields.detection_mode === 'auto') return null
   return {
     ...(typeof fields.name === 'string' && { name: fields.name }),
@@ -53,6 +56,27 @@ function ruleOf(type: string, config: Config, fields: Config): ContractNode | nu
     default:
       return null
   }
+}
+
+/** A number with limits as a quality rule; null of a metric that is judged in another way, or that the standard does not have. */
+function limitedNumberOf(fields: Config): ContractNode | null {
+  const { metric_type: type, filter, group_by_columns: groups, max_change_percent: change } = fields
+  const isPlain = change === null && fields.detection !== 'both' && (groups as unknown[]).length === 0
+  const limit = limitsOf(fields)
+  if (!isPlain || !limit) return null
+  if (type === 'row_count' && typeof filter === 'string')
+    return { type: 'sql', query: `select count(*) from \${table} where ${filter}`, ...limit }
+  if (type === 'row_count') return { type: 'library', metric: 'rowCount', ...limit }
+  return type === 'null_percent' && filter === null
+    ? { type: 'library', metric: 'nullValues', unit: 'percent', ...limit }
+    : null
+}
+
+function limitsOf({ min, max }: Config): ContractNode | null {
+  if (typeof min === 'number' && typeof max === 'number')
+    return min === max ? { mustBe: min } : { mustBeBetween: [min, max] }
+  if (typeof min === 'number') return { mustBeGreaterOrEqualTo: min }
+  return typeof max === 'number' ? { mustBeLessOrEqualTo: max } : null
 }
 
 const isNone = (limit: ContractNode) => limit.mustBe === 0

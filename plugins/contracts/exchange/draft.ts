@@ -50,11 +50,14 @@ export async function draftContract(
   const wanted = new Set(tables.map(({ id }) => id))
   for (const kind of deps.checks.declaredKinds()) {
     const isWanted =
-      (kind.kind === 'validity' && domains.has('validity')) ||
+      ((kind.kind === 'validity' || kind.kind === 'metric') && domains.has('validity')) ||
       (kind.kind === 'freshness' && domains.has('freshness'))
     if (!isWanted) continue
     for (const check of await kind.list(trx, source)) {
       if (!wanted.has(check.tableId)) continue
+      const { filter, window } = check.fields
+      // The standard has no rules about some rows; of a count, the filter is part of its query.
+      if (window != null || (kind.kind === 'validity' && filter != null)) continue
       if (kind.kind === 'freshness') schedules.push(check)
       else rules.push(check)
     }

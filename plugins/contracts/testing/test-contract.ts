@@ -138,7 +138,7 @@ async function measureClauses(
   }
   const { catalog, freshness, checks } = deps
   const { dialect } = catalog.connectorOf(source)
-  const rules: { clause: Clause; check: ConfiguredCheck['check']; limit: number }[] = []
+  const measured: ({ clause: Clause } & JudgedCheck)[] = []
   for (const clause of clauses) {
     if (clause.demand.of === 'reference') {
       const { demand, column } = clause
@@ -159,18 +159,19 @@ async function measureClauses(
       verdicts.set(clause, { status, reason: judged.reason })
       continue
     }
-    const check = await configureRule(deps, { source, table }, body).catch(refusalOf)
+    const configure = wanted.kind === 'metric' ? configureMetric : configureRule
+    const check = await configure(deps, { source, table }, body).catch(refusalOf)
     if (typeof check === 'string')
       verdicts.set(clause, { status: 'not_enforced', reason: `its check was refused: ${check}` })
-    else rules.push({ clause, check, limit: Number(body.alert_threshold_percent ?? 0) })
+    else measured.push({ clause, ...check })
   }
-  if (rules.length === 0) return verdicts
+  if (measured.length === 0) return verdicts
   const outcomes = await checks.measureOnce(
     { source, table },
-    rules.map(({ check }) => check),
+    measured.map(({ check }) => check),
   )
-  rules.forEach(({ clause, check, limit }, place) =>
-    verdicts.set(clause, verdictOf(outcomes[place]!, check, limit)),
+  measured.forEach(({ clause, findFailure }, place) =>
+    verdicts.set(clause, verdictOf(outcomes[place]!, findFailure)),
   )
   return verdicts
 }
@@ -200,11 +201,27 @@ async function measureReference(
     : { status: 'failing', reason: `${tried.orphan_count} of ${tried.total_child_rows} rows have no parent` }
 }
 
+/** A check, and how what it finds is judged. */
+interface JudgedCheck {
+  check: ConfiguredCheck['check']
+  /** Why an outcome that is no error fails; null if it passes. */
+  findFailure(outcome: CheckOutcome): string | null
+}
+
+async function configureMetric(
+  { metrics }: ContractsDeps,
+  table: { source: Source; table: Table },
+  body: Record<string, unknown>,
+): Promise<JudgedCheck> {
+  const { check, describeBreach } = await metrics.configureOnce(table, body)
+  return { check, findFailure: describeBreach }
+}
+
 async function configureRule(
   deps: ContractsDeps,
   context: { source: Source; table: Table },
   body: Record<string, unknown>,
-): Promise<ConfiguredCheck['check']> {
+): Promise<JudgedCheck> {
   const request = {
     family: 'rule' as const,
     type: String(body.rule_type),
@@ -214,7 +231,9 @@ async function configureRule(
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid === true,
   }
-  return (await deps.checks.configureTable(context, request, true)).check
+  const { check } = await deps.checks.configureTable(context, request, true)
+  const limit = Number(body.alert_threshold_percent ?? 0)
+  return { check, findFailure: outcome => findRuleFailure(outcome, check, limit) }
 }
 
 /** What is wrong with a check is wrong with its clause. */
@@ -224,20 +243,22 @@ function refusalOf(error: unknown): string {
   return error.message
 }
 
-function verdictOf(
+function verdictOf(outcome: CheckOutcome, findFailure: JudgedCheck['findFailure']): ClauseVerdict {
+  if (outcome.status === 'error')
+    return { status: 'pending', reason: `its check could not run: ${outcome.message}` }
+  if (outcome.status !== 'counted' && outcome.status !== 'measured') return NOT_JUDGED
+  const reason = findFailure(outcome)
+  return { status: reason === null ? 'passing' : 'failing', reason }
+}
+
+function findRuleFailure(
   outcome: CheckOutcome,
   { type, config }: ConfiguredCheck['check'],
   limit: number,
-): ClauseVerdict {
-  if (outcome.status === 'error')
-    return { status: 'pending', reason: `its check could not run: ${outcome.message}` }
-  if (outcome.status !== 'counted') return NOT_JUDGED
+): string | null {
+  if (outcome.status !== 'counted') return null
   const { total, invalid } = outcome
   const percent = invalid === 0 ? 0 : Math.min(100, (100 * invalid) / total)
-  return percent > limit
-    ? {
-        status: 'failing',
-        reason: describeCounted(type, outcome, config) ?? `${invalid} of ${total} rows are invalid`,
-      }
-    : { status: 'passing', reason: null }
+  if (percent <= limit) return null
+  return describeCounted(type, outcome, config) ?? `${invalid} of ${total} rows are invalid`
 }

@@ -1,4 +1,5 @@
 /** SQL texts of imported checks, in the dialect of an engine. */
+import { limitsOf } from '../../../checks/sql/limits.ts'
 import { parseName } from '../../../connectors/catalog.ts'
 import { Inconvertible } from './import-draft.ts'
 import { PythonNumber } from './python-scalars.ts'
@@ -206,7 +207,7 @@ const OPPOSITES: Record<string, string> = {
   '!=': '=',
 }
 
-/** Metrics whose values are whole numbers, of which none lies between 0 and 1. */
+/** Metrics whose values are whole numbers. */
 const COUNTS: readonly string[] = ['row_count', 'distinct_count', 'min_length', 'max_length']
 
 /** Metrics that have a value of no rows. */
@@ -218,31 +219,22 @@ const NEVER_EMPTY: readonly string[] = ['row_count', 'distinct_count', 'null_per
  */
 export function limitedMetric(type: string, column: string | undefined, failed: string): Fields | null {
   const { as, comparisons } = readFailure(failed)
-  let [min, max] = [-Infinity, Infinity]
-  for (const { sign, number } of comparisons ?? [{ sign: '', number: '' }]) {
-    const limit = Number(number)
-    const holds = as === 'holds' ? sign : OPPOSITES[sign]
-    const isWhole = COUNTS.includes(type)
-    if (holds === '>=' || holds === '=') min = Math.max(min, limit)
-    else if (holds === '>' && isWhole) min = Math.max(min, Math.floor(limit) + 1)
-    if (holds === '<=' || holds === '=') max = Math.min(max, limit)
-    else if (holds === '<' && isWhole) max = Math.min(max, Math.ceil(limit) - 1)
-    const isLimit = ['>=', '<=', '='].includes(holds ?? '') || (isWhole && ['>', '<'].includes(holds ?? ''))
-    if (!isLimit || !Number.isFinite(limit)) return null
-  }
+  if (!comparisons) return null
+  const range = COUNTS.includes(type) ? 'whole' : type === 'null_percent' ? 'percent' : 'any'
+  const limits = limitsOf(
+    comparisons.map(({ sign, number }) => ({
+      sign: as === 'holds' ? sign : (OPPOSITES[sign] ?? ''),
+      number: Number(number),
+    })),
+    range,
+  )
+  if (!limits) return null
+  const { min = -Infinity, max = Infinity } = limits
   const failsWithout = failed.startsWith('value is null or ')
   const isZeroAllowed = min <= 0 && max >= 0
   if (type === 'sum' ? failsWithout === isZeroAllowed : failsWithout && !NEVER_EMPTY.includes(type))
     return null
-  // An apply would refuse limits that no value keeps.
-  const isNeverNegative = type === 'null_percent' || COUNTS.includes(type)
-  if (min > max || (isNeverNegative && max < 0) || (type === 'null_percent' && min > 100)) return null
-  return {
-    metric_type: type,
-    ...(column !== undefined && { column_name: column }),
-    ...(min > -Infinity && { min }),
-    ...(max < Infinity && { max }),
-  }
+  return { metric_type: type, ...(column !== undefined && { column_name: column }), ...limits }
 }
 
 export const isScalar = (value: unknown): value is Scalar =>

@@ -12,9 +12,14 @@ const partsOf = (least: number) => ({
   schema: [
     {
       name: 'facts',
-      quality: Array.from({ length: RULES }, (_, n) => ({
-        ...{ name: `rows ${n}`, metric: 'rowCount', mustBeGreaterOrEqualTo: least + n },
-      })),
+      properties: [
+        {
+          name: 'id',
+          quality: Array.from({ length: RULES }, (_, n) => ({
+            ...{ name: `rows ${n}`, metric: 'nullValues', mustBeGreaterOrEqualTo: least + n },
+          })),
+        },
+      ],
     },
   ],
 })

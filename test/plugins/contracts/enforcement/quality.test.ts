@@ -51,12 +51,7 @@ t.test('the rules of the library of 3.1', async t => {
         /^20 %, expected less than 20 %$/,
       ],
       ['2 nulls', { metric: 'nullValues', mustBeLessOrEqualTo: 2, unit: 'rows' }, 'passing'],
-      [
-        '1 null',
-        { metric: 'nullValues', mustBeLessThan: 2 },
-        'failing',
-        /^2 rows, expected less than 2 rows$/,
-      ],
+      ['1 null', { metric: 'nullValues', mustBeLessThan: 2 }, 'failing', /^2 rows, at most 1$/],
       ['exactly 2', { metric: 'nullValues', mustBe: 2 }, 'passing'],
       ['some', { metric: 'nullValues', mustBeGreaterThan: 2 }, 'failing'],
       [
@@ -122,12 +117,7 @@ t.test('the rules of the library of 3.1', async t => {
     ],
     facts: [
       ['rows', { metric: 'rowCount', mustBeBetween: [5, 15] }, 'passing'],
-      [
-        'many rows',
-        { metric: 'rowCount', mustBeGreaterThan: 10 },
-        'failing',
-        /^10 rows, expected more than 10 rows$/,
-      ],
+      ['many rows', { metric: 'rowCount', mustBeGreaterThan: 10 }, 'failing', /^10 rows, at least 11$/],
       ['not 10', { metric: 'rowCount', mustNotBeBetween: [9, 11] }, 'failing'],
       ['row percent', { metric: 'rowCount', mustBe: 10, unit: 'percent' }, 'not_enforced'],
       ['pairs', { metric: 'duplicateValues', arguments: { properties: ['v', 'w'] }, mustBe: 0 }, 'passing'],
@@ -179,12 +169,7 @@ t.test('the rules of the library of 3.1', async t => {
       ['sql escapes', { type: 'sql', query: 'select 1) = 1 or (1', mustBe: 0 }, 'not_enforced', /refused/],
     ],
     empty: [
-      [
-        'has rows',
-        { metric: 'rowCount', mustBeGreaterThan: 0 },
-        'failing',
-        /^0 rows, expected more than 0 rows$/,
-      ],
+      ['has rows', { metric: 'rowCount', mustBeGreaterThan: 0 }, 'failing', /^0 rows, at least 1$/],
       ['is empty', { metric: 'rowCount', mustBe: 0 }, 'passing'],
     ],
   })
