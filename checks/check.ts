@@ -114,7 +114,7 @@ interface CheckBase<Config> {
   ignoresNullPolicy?: true
   /**
    * The SQL is written by the user: it never shares a statement, or, where it is `aggregate`, only as an aggregate among
-   * others.
+   * others, and never where it `namesItsRows`.
    */
   userSql?: true | 'aggregate'
   /** It never shares a statement, because it reads another table too. */
@@ -260,6 +260,8 @@ export interface Check {
   groupBy?: readonly string[]
   /** Columns hidden in its samples, in addition to those of the whole scan. */
   maskedColumns?: readonly string[]
+  /** What its user wrote may have failed the last statement that it shared, so that checks which did not are kept from it. */
+  isSuspect?: boolean
 }
 
 /** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */
@@ -294,6 +296,8 @@ export type CheckOutcome = {
   durationMs: number
   /** From `configWarnings`, if there are any. */
   warnings?: string[]
+  /** A suspect that took so much of the time of the scan that it is to stay apart. */
+  isSlow?: true
 } & (
   | {
       status: 'counted'

@@ -82,3 +82,17 @@ function findGroupProblem(groups: readonly GroupValue[]): string | null {
   if (new Set(keys).size === keys.length) return null
   return 'group_by makes groups that differ by less than is kept of their values, such as microseconds: group by columns with coarser values.'
 }
+
+/** The share of the time of a scan from which a suspect stays apart. */
+const SLOW_SHARE = 0.1
+
+/** Marks the outcome of a suspect that took long. @param timeoutMs of the whole scan */
+export function withSlowness(outcome: CheckOutcome, timeoutMs: number): CheckOutcome {
+  if (outcome.durationMs < SLOW_SHARE * timeoutMs) return outcome
+  if (outcome.status !== 'windowed') return { ...outcome, isSlow: true }
+  const buckets = outcome.buckets.map(found => ({
+    ...found,
+    outcome: { ...found.outcome, isSlow: true } as const,
+  }))
+  return { ...outcome, buckets }
+}

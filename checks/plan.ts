@@ -68,6 +68,8 @@ export interface PlannedCheck {
   rowCount?: Sql
   /** The check of each bucket of a window, where its measures are no aggregates: each has a SELECT of its own. */
   branches?: PlannedCheck[]
+  /** Which of the few statements of suspects has it. */
+  suspectGroup?: number
   /** The check of the newest bucket of a window, for samples. */
   newest?: PlannedCheck
 }
@@ -89,17 +91,39 @@ export async function planChecks(
   if (ids.size < checks.length) throw new TypeError('Two checks of a scan have the same id.')
   const planned: PlannedCheck[] = []
   const refusals: RefusedCheck[] = []
-  const modes = filterModes(checks)
-  for (const [index, check] of checks.entries()) {
+  const sound: Check[] = []
+  const pause = async (check: Check, index: number) => {
     if (check.type.userSql || check.filter !== undefined || index % CHECKS_BETWEEN_PAUSES === 0)
       await setImmediate()
+  }
+  for (const [index, check] of checks.entries()) {
+    await pause(check, index)
     const refusal =
       findCatalogProblem(engine, table, check) ?? (await findConfigProblem(engine, table, check))
-    const requireSql = refusal ?? planCheck(engine, table, check, modes.get(check.id))
-    if ('message' in requireSql) refusals.push({ ...requireSql, id: check.id })
-    else planned.push(requireSql)
+    if (refusal) refusals.push({ ...refusal, id: check.id })
+    else sound.push(check)
+  }
+  const groups = suspectGroups(sound)
+  const modes = filterModes(sound, { dialect: engine.dialect, table, groups })
+  for (const [index, check] of sound.entries()) {
+    await pause(check, index)
+    const plan = planCheck(engine, table, check, modes.get(check.id))
+    const group = groups.get(check.id)
+    if ('message' in plan) refusals.push({ ...plan, id: check.id })
+    else planned.push({ ...plan, ...(group !== undefined && { suspectGroup: group }) })
   }
   return { planned, refusals }
+}
+
+/** Statements that the suspects of a table are measured by: one that is to blame leaves an eighth of them suspected. */
+const MAX_SUSPECT_GROUPS = 8
+
+/** Deals the suspects out; checks without SQL of users are none. */
+function suspectGroups(checks: readonly Check[]): Map<string, number> {
+  const suspects = checks.filter(
+    ({ isSuspect, type, filter }) => isSuspect && (type.userSql || filter !== undefined),
+  )
+  return new Map(suspects.map(({ id }, place) => [id, place % MAX_SUSPECT_GROUPS]))
 }
 
 function findCatalogProblem(engine: Engine, table: TableInfo, check: Check): CheckProblem | null {

@@ -6,6 +6,7 @@ import type { Check, CheckOutcome } from './check.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
 import { CheckTypeError } from './guarded-type.ts'
 import { validateFilterOnEngine, validateOnEngine } from './engine-validation.ts'
+import { withSlowness } from './outcomes.ts'
 import { takeSamples } from './samples.ts'
 import { readPartOutcome, writePart } from './rows/bucket-statement.ts'
 import type { ScanPart } from './rows/part.ts'
@@ -69,8 +70,15 @@ export async function scan(
     refusals.map(refusal => [refusal.id, { status: 'error', durationMs: 0, ...refusal }]),
   )
   const measured: CheckOutcome[] = []
-  for (const part of partitionChecks(planned, engine))
-    measured.push(...(await measurePart(part, table, session)))
+  const parts = partitionChecks(planned, engine)
+  for (const [place, part] of parts.entries()) {
+    // A slow suspect leaves time for what comes after it, which would never be cleared of suspicion otherwise.
+    const share = part.isSuspect ? parts.length - place : 1
+    const found = await measurePart(part, table, session.withShare(share))
+    measured.push(
+      ...(part.isSuspect ? found.map(outcome => withSlowness(outcome, options.timeoutMs)) : found),
+    )
+  }
   const byId = new Map(planned.map(item => [item.check.id, item]))
   for (const outcome of measured) {
     const item = byId.get(outcome.id)
@@ -110,6 +118,8 @@ interface ScanSession {
   validate?(statement: Sql): Promise<void>
   now(): number
   count(): number
+  /** The same session, whose statements get one of so many shares of the time that is left. */
+  withShare(shares: number): ScanSession
 }
 
 function openSession(
@@ -123,9 +133,12 @@ function openSession(
   const step = Math.ceil(timeoutMs / 10)
   let statements = 0
 
-  async function send<Result>(ask: (limits: QueryOptions) => Promise<Result>): Promise<Result> {
+  async function send<Result>(
+    shares: number,
+    ask: (limits: QueryOptions) => Promise<Result>,
+  ): Promise<Result> {
     signal?.throwIfAborted()
-    const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / step) * step)
+    const left = Math.min(timeoutMs, Math.ceil((deadline - now()) / shares / step) * step)
     if (left <= 0) throw timeoutError(engine, timeoutMs)
     statements += 1
     try {
@@ -137,18 +150,20 @@ function openSession(
     }
   }
 
-  return {
+  const withShare = (shares: number): ScanSession => ({
     engine,
     isValidated,
     now,
     count: () => statements,
+    withShare,
     // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
     // that is fetched up to a number of rows.
-    run: statement => send(limits => connection.query(statement, limits)),
+    run: statement => send(shares, limits => connection.query(statement, limits)),
     ...(connection.validate && {
-      validate: statement => send(limits => connection.validate!(statement, limits)),
+      validate: statement => send(shares, limits => connection.validate!(statement, limits)),
     }),
-  }
+  })
+  return withShare(1)
 }
 
 function timeoutError(engine: Engine, timeoutMs: number): ConnectorError {

@@ -74,7 +74,8 @@ function separateSql(
 /**
  * Puts checks together that one SELECT can measure: those with the same `group_by`, of these the percentiles by
  * ranks apart, each of the checks that stay alone by itself, and no more than engines take in output columns, bound
- * values and joined tables. The users' own SQL comes last, so that it uses up only time that no other check needs.
+ * values and joined tables. Suspects come after the others, and the SELECTs of users last, so that they use up only time that
+ * no other check needs.
  */
 export function partitionChecks(
   planned: readonly PlannedCheck[],
@@ -84,14 +85,15 @@ export function partitionChecks(
   for (const item of planned) {
     const groupBy = item.check.groupBy ?? []
     const isRanked = groupBy.length > 0 && Object.values(item.measures).some(isRank)
-    const shared = `${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)} ${item.where?.key ?? ''} ${windowKey(item)}`
+    const { suspectGroup } = item
+    const shared = `${suspectGroup === undefined ? '' : `suspects ${suspectGroup} `}${isRanked ? 'ranks ' : ''}${JSON.stringify(groupBy)} ${item.where?.key ?? ''} ${windowKey(item)}`
     const key = needsOwnStatement(item) ? `alone ${item.check.id}` : shared
-    const part = groups.get(key) ?? { checks: [], groupBy }
+    const part = groups.get(key) ?? { checks: [], groupBy, isSuspect: suspectGroup !== undefined }
     part.checks.push(item)
     groups.set(key, part)
   }
-  const isAlone = (part: ScanPart) => (part.checks.some(needsOwnStatement) ? 1 : 0)
-  const parts = [...groups.values()].toSorted((a, b) => isAlone(a) - isAlone(b))
+  const rank = (part: ScanPart) => (part.checks.some(needsOwnStatement) ? 2 : part.isSuspect ? 1 : 0)
+  const parts = [...groups.values()].toSorted((a, b) => rank(a) - rank(b))
   return parts.flatMap(part => splitByLimits(part, dialect)).map(withBuckets)
 }
 
@@ -101,12 +103,13 @@ function measuresOf({ measures, rowCount: rows, branches = [] }: PlannedCheck): 
   return rows ? [rows, ...Object.values(measures)] : Object.values(measures)
 }
 
-function needsOwnStatement({ check: { type }, measures }: PlannedCheck): boolean {
-  if (type.userSql === 'aggregate') return Object.values(measures).some(measure => !(measure instanceof Sql))
+function needsOwnStatement({ check: { type, config }, context }: PlannedCheck): boolean {
+  if (type.userSql === 'aggregate') return type.namesItsRows?.(config, context) === true
   return type.userSql === true || type.ownStatement === true
 }
 
-function splitByLimits({ checks, groupBy }: ScanPart, dialect: Dialect): ScanPart[] {
+function splitByLimits({ checks, ...shared }: ScanPart, dialect: Dialect): ScanPart[] {
+  const { groupBy } = shared
   const { limits } = dialect
   const parts: ScanPart[] = []
   let keys = new Set<string>()
@@ -125,7 +128,7 @@ function splitByLimits({ checks, groupBy }: ScanPart, dialect: Dialect): ScanPar
       values + freshValues() > limits.values ||
       new Set([...beside, ...own]).size > MAX_JOINED_SELECTS
     if (parts.length === 0 || isFull) {
-      parts.push({ checks: [], groupBy })
+      parts.push({ ...shared, checks: [] })
       keys = new Set()
       beside = new Set()
       values = 0

@@ -3,6 +3,7 @@ import { raw, sql } from '../../connectors/sql.ts'
 import type { CheckContext, DerivedMetric, EngineValidation, Measure, MeasuredValues } from '../check.ts'
 import { NotFiniteError, rowCount } from '../measures.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
+import { findOutputName } from '../sql/output-names.ts'
 import { renderCustomSql, validateVolatility } from '../sql/render.ts'
 
 type CustomSqlConfig = { sql_expression: string }
@@ -23,9 +24,6 @@ function parseConfig({ config, dialect, table }: CheckContext<CustomSqlConfig>):
 /** A name that needs no quotes on any engine. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/
 
-/** The names of columns in the statements of scans, which some engines let an expression beside them see. */
-const OUTPUT_NAME = /^[mgp]\d+$/
-
 /** Why a text that may run is no number of the table, or null. */
 function findProblem(custom: CustomSql, { table }: Pick<TextPlace, 'table'>): string | null {
   if (custom.form === 'select') {
@@ -35,10 +33,7 @@ function findProblem(custom: CustomSql, { table }: Pick<TextPlace, 'table'>): st
       ? null
       : 'sql_expression must name its number in small letters: select count(*) as value from orders.'
   }
-  const known = new Set(table.columns.map(({ name }) => name.toLowerCase()))
-  const unknown = custom.columns.find(name => OUTPUT_NAME.test(name) && !known.has(name.toLowerCase()))
-  if (unknown !== undefined) return `The column ${unknown} does not exist in ${table.name}.`
-  return custom.aggregation?.problem ?? null
+  return findOutputName(custom, table) ?? custom.aggregation?.problem ?? null
 }
 
 /** Has the engine resolve all names and types, where nothing is run and no name of a scan is visible. */

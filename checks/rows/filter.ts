@@ -2,7 +2,7 @@
 import type { TableInfo } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { sql } from '../../connectors/sql.ts'
-import { isRowRule, type Check, type Filter } from '../check.ts'
+import { isRowRule, type Check, type CheckContext, type Filter } from '../check.ts'
 import { checkCustomSql, parseCustomSql, type CustomSqlResult } from '../sql/custom-sql.ts'
 import { renderCustomSql } from '../sql/render.ts'
 
@@ -55,30 +55,36 @@ const MAY_BE_CONDITIONS: ReadonlySet<string> = new Set(['boolean', 'other'])
  */
 export type FilterMode = 'where' | 'aggregates'
 
+type FilterOn = Pick<CheckContext, 'dialect' | 'table'> & {
+  /** Checks that share a statement with those of their number alone, by their ids. */
+  groups: ReadonlyMap<string, number>
+}
+
 /**
  * How the filter of each check that has one is applied, by the ids of the checks. Those that share a statement with checks of
  * other rows have it in their aggregates, so that the table is read once for all; where all of a statement are about the
  * same rows, only these are read. A type that knows nothing of filters has a statement of its rows.
+ * @param checks whose configs were found good
  */
-export function filterModes(checks: readonly Check[]): Map<string, FilterMode> {
+export function filterModes(checks: readonly Check[], on: FilterOn): Map<string, FilterMode> {
   const modes = new Map<string, FilterMode>()
-  const sets = Map.groupBy(checks, ({ groupBy = [], window }) =>
-    JSON.stringify([groupBy, window?.column, window?.grid]),
+  const sets = Map.groupBy(checks, ({ id, groupBy = [], window }) =>
+    JSON.stringify([groupBy, window?.column, window?.grid, on.groups.get(id)]),
   )
   for (const together of sets.values()) {
-    const sharing = together.filter(sharesStatement)
+    const sharing = together.filter(check => sharesStatement(check, on))
     const isOneFilter = new Set(sharing.map(({ filter }) => filter)).size === 1
     for (const check of together) {
       const { type, filter, id } = check
       if (filter === undefined) continue
       const appliesFilter = isRowRule(type) || type.filters === true
-      const isShared = sharesStatement(check) && !isOneFilter && appliesFilter
+      const isShared = sharing.includes(check) && !isOneFilter && appliesFilter
       modes.set(id, isShared ? 'aggregates' : 'where')
     }
   }
   return modes
 }
 
-function sharesStatement({ type }: Check): boolean {
-  return type.userSql !== true && !type.ownStatement
+function sharesStatement({ type, config }: Check, on: FilterOn): boolean {
+  return type.userSql !== true && !type.ownStatement && type.namesItsRows?.(config, on) !== true
 }

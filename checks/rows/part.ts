@@ -7,6 +7,8 @@ import type { Bucket } from './buckets.ts'
 export interface ScanPart {
   checks: PlannedCheck[]
   groupBy: readonly string[]
+  /** Whether its checks are suspects. */
+  isSuspect?: boolean
   /** Where its checks have a window: all buckets of any of them, which follow each other. */
   window?: { column: string; buckets: readonly Bucket[] }
 }

@@ -4,6 +4,7 @@ import type { CheckContext, EngineValidation, TableRule } from '../check.ts'
 import { rowCount } from '../measures.ts'
 import { invalidRowCondition, readRowCounts, rowMeasures } from '../row-rules.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
+import { findOutputName } from '../sql/output-names.ts'
 import { validateVolatility, renderForCounting, renderCustomSql } from '../sql/render.ts'
 
 type CustomSqlConfig = {
@@ -41,8 +42,8 @@ function validateNames(custom: CustomSql, { from, dialect }: CheckContext): Engi
  * CUSTOM_SQL: `sql_expression` is a boolean expression that is true for valid rows, or a whole SELECT that
  * returns the invalid rows. Expression: a row is valid when it is true, so NULL is invalid; where the check
  * names a column, rows in which that column is NULL follow `treat_null_as_valid` instead. SELECT: invalid is
- * the number of rows it returns, which may be above the table's own; NULL policy does not apply. It runs in
- * a statement of its own, in a read-only session. What is refused stands in `checkCustomSql`. A SELECT of one number that is
+ * the number of rows it returns, which may be above the table's own; NULL policy does not apply. An expression is counted
+ * beside the other checks of its table; a SELECT runs in a statement of its own. Sessions are read-only. What is refused stands in `checkCustomSql`. A SELECT of one number that is
  * not as `expected` is described by that number, if `value_column` counts rows.
  */
 export const customSql: TableRule<CustomSqlConfig> = {
@@ -63,7 +64,7 @@ export const customSql: TableRule<CustomSqlConfig> = {
     value_unit: Joi.string().max(50).description('The unit of the number: `%`, `rows`.'),
   }),
   column: 'optional',
-  userSql: true,
+  userSql: 'aggregate',
   filters: true,
   namesItsRows: ({ sql_expression }, { dialect, table }) => {
     const reading = parseCustomSql(sql_expression, { dialect, columns: table.columns })
@@ -72,9 +73,10 @@ export const customSql: TableRule<CustomSqlConfig> = {
   async validateConfig({ sql_expression, expected }, _column, { dialect, table }) {
     const reading = await checkCustomSql(sql_expression, { dialect, columns: table.columns })
     if ('error' in reading) return reading.error
-    return expected !== undefined && reading.form === 'expression'
-      ? 'expected describes the number of a SELECT, and sql_expression is no SELECT: leave it out.'
-      : null
+    if (reading.form === 'select') return null
+    return expected === undefined
+      ? findOutputName(reading, table)
+      : 'expected describes the number of a SELECT, and sql_expression is no SELECT: leave it out.'
   },
   engineValidations(context) {
     const custom = parseConfig(context)

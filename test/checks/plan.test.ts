@@ -278,24 +278,25 @@ t.test('percentiles by group are ranked apart where they are no aggregate', asyn
   t.match(own?.text, /percentile_cont.*percentile_cont/)
 })
 
-t.test('what cannot share is apart: group_by and the users own SQL', async t => {
+t.test('what cannot share is apart: group_by and the SELECTs of users', async t => {
   const own = (text: string) => check('CUSTOM_SQL', undefined, { sql_expression: text })
   const byPaid = { groupBy: ['paid'] }
   const checks = [
     check('mean', 'amount'),
-    own('amount > 1'),
+    own('select id from orders where amount > 1'),
     check('mean', 'amount', {}, byPaid),
     check('row_count', undefined, {}, { groupBy: ['paid', 'status'] }),
     own('amount > 1'),
     check('row_count', undefined, {}, byPaid),
     check('max_value', 'amount'),
+    own('select id from orders'),
   ]
   const statements = await explainScan(ansi, table, checks)
   const ids = (...indexes: number[]) => indexes.map(index => checks[index]?.id)
   t.strictSame(
     statements.map(statement => statement.checks),
-    [ids(0, 6), ids(2, 5), ids(3), ids(1), ids(4)],
-    'the users own last',
+    [ids(0, 4, 6), ids(2, 5), ids(3), ids(1), ids(7)],
+    'conditions of users join the others, and their SELECTs come last',
   )
   t.equal(
     statements[1]?.text,

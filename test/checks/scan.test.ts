@@ -514,7 +514,11 @@ for (const [engine, open] of stands) {
       const { outcomes, statements, seen } = await run(
         on,
         table,
-        [...sixteen(), slow, check('CUSTOM_SQL', undefined, { sql_expression: 'id > 0' })],
+        [
+          ...sixteen(),
+          slow,
+          check('CUSTOM_SQL', undefined, { sql_expression: 'select 1 from orders where id < 0' }),
+        ],
         { timeoutMs: 1000, sampleLimit: 5 },
       )
       t.match(outcomes.at(-2), { status: 'error', kind: 'timeout', message: /.+/ })
@@ -535,6 +539,58 @@ for (const [engine, open] of stands) {
         'the connection goes on',
       )
     })
+
+    t.test('suspects have statements of their own, a few for many, after those of all others', async t => {
+      const suspect = (name: string, config: object) =>
+        check(name, undefined, config as Record<string, unknown>, { isSuspect: true })
+      const sum = (n: number) => suspect('custom_sql', { sql_expression: `sum(amount) + ${n}` })
+      const many = Array.from({ length: 20 }, (_, n) => sum(n))
+      const others = [
+        ...[check('row_count'), check('row_count', undefined, {}, { isSuspect: true })],
+        ...[suspect('CUSTOM_SQL', { sql_expression: 'amount > 0' })],
+        check('NOT_NULL', 'status', {}, { isSuspect: true, filter: 'amount > 1' }),
+        check('NOT_NULL', 'status', {}, { isSuspect: true, filter: 'amount > 2' }),
+      ]
+      const { outcomes, seen } = await run(on, table, [...many, ...others])
+      const together = await run(
+        on,
+        table,
+        [...many, ...others].map(one => ({ ...one, isSuspect: false })),
+      )
+      const numbersOf = (all: typeof outcomes) => all.map(({ durationMs: _, ...rest }) => rest)
+      t.same(numbersOf(outcomes), numbersOf(together.outcomes))
+      t.equal(seen.length - together.seen.length, 8)
+      t.notMatch(seen.filter(text => /m0/.test(text))[0], /sum/, 'the checks without SQL of users come first')
+    })
+
+    t.test('a suspect that takes long stays apart', async t => {
+      let clock = 0
+      const now = () => (clock += 60_000)
+      const timed = (isSuspect: boolean) =>
+        run(on, table, [check('custom_sql', undefined, { sql_expression: 'sum(amount)' }, { isSuspect })], {
+          timeoutMs: 600_000,
+          now,
+        })
+      t.match((await timed(true)).outcomes, [{ status: 'measured', isSlow: true }])
+      t.notOk((await timed(false)).outcomes[0]?.isSlow, 'what is measured with others says nothing of one')
+    })
+
+    t.test(
+      'a condition of a user that fails on a row errs alone',
+      { skip: on.engine.name === 'sqlite' },
+      async t => {
+        const checks = [
+          ...sixteen(),
+          check('CUSTOM_SQL', undefined, { sql_expression: '100 / (amount - 1) > 0' }),
+          check('CUSTOM_SQL', undefined, { sql_expression: 'amount > 0' }),
+        ]
+        const { outcomes, statements } = await run(on, table, checks)
+        t.match(outcomes.at(-2), { status: 'error', kind: 'invalid-query', message: /divides by zero/ })
+        t.match(outcomes.at(-1), { status: 'counted', total: 200 })
+        t.notOk(outcomes.slice(0, 16).some(({ status }) => status === 'error'))
+        t.ok(statements <= 2 + 2 * Math.log2(18) + 2, `${statements}`)
+      },
+    )
 
     t.test('calling it off rejects with the reason, before and while a statement runs', async t => {
       const reason = new Error('called off')

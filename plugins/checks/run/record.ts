@@ -9,6 +9,7 @@ import { countFailingRuns, failingRunDetails } from '../failing-runs.ts'
 import { worstStatus, type Capture, type CheckKind, type JudgedSeries } from '../kind.ts'
 import { CheckResult, type CheckRow, type SeriesValues } from '../models.ts'
 import { activeAt, inChunks, loadPoints, type SeriesOf } from '../past/points.ts'
+import { SLOW_DETAILS } from './suspects.ts'
 import { loadStates, saveStates, type SeriesState } from '../past/states.ts'
 
 /** What a result was before its bucket was measured again. */
@@ -73,7 +74,11 @@ export async function recordChecks<Row extends CheckRow>(
         checkId: capture.row.id,
         series: item.series,
         ...item.judged,
-        details: { ...item.judged.details, ...failingRunDetails(kind, capture, item) },
+        details: {
+          ...item.judged.details,
+          ...failingRunDetails(kind, capture, item),
+          ...(capture.outcome.isSlow && SLOW_DETAILS),
+        },
         ...bucketColumns(item, buckets.get(capture), takenAt),
         ...(alerts.has(item) && { alertId: alerts.get(item) }),
         durationMs: Math.round(capture.outcome.durationMs),

@@ -14,6 +14,7 @@ import { measure, type Measurement } from './measure.ts'
 import { hasBuckets, recordBuckets } from '../windows/record-buckets.ts'
 import { dueWindow, windowPlace, type WindowPlace } from '../windows/windows.ts'
 import { recordChecks, type MeasuredRow } from './record.ts'
+import { findSuspects } from './suspects.ts'
 
 /** The checks that one scan takes. */
 export type Selection = (trx: Transaction) => PromiseLike<CheckRow[]>
@@ -151,6 +152,7 @@ async function loadChecks(
   const byKind = Map.groupBy(selected, row => row.kind)
   const asked: LoadedCheck[] = []
   const place = windowPlace(catalog, table, { timezone, now })
+  const suspects = await findSuspects({ types }, trx, selected)
   for (const kind of kinds.values()) {
     const own = (byKind.get(kind.name) ?? []).map(row =>
       Object.assign(row, { ...withoutValues(kind.model), ...row }),
@@ -158,9 +160,13 @@ async function loadChecks(
     if (own.length === 0) continue
     const wanted = await kind.specs(own, table, trx)
     for (const [index, row] of own.entries())
-      asked.push({ kind, row, check: resolveSpec(types, row, wanted[index]!, place) })
+      asked.push({ kind, row, check: suspected(resolveSpec(types, row, wanted[index]!, place), suspects) })
   }
   return { table, asked }
+}
+
+function suspected(check: Check | CheckOutcome, suspects: ReadonlySet<string>): Check | CheckOutcome {
+  return !('status' in check) && suspects.has(check.id) ? { ...check, isSuspect: true } : check
 }
 
 function resolveSpec(
