@@ -217,6 +217,28 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     await page.context().close()
   })
 
+  t.test('a metric is named and given a severity, and both are taken away again', async t => {
+    const id = await makeScoped()
+    const { page } = await open(`?edit=${id}`)
+    await page.getByRole('heading', { name: 'Edit row_count' }).waitFor()
+    const save = async (name: string, severity: string) => {
+      await page.getByText('More settings').click()
+      await page.locator('[name=name]').fill(name)
+      await page.locator('[name=severity]').selectOption(severity)
+      const changed = page.waitForResponse(reply => reply.request().method() === 'PATCH')
+      await button(page, 'Save').click()
+      const reply = await (await changed).json()
+      await page.goto(`${origin}${table}?edit=${id}`)
+      await ready(page)
+      return reply
+    }
+    t.match(await save('Paid orders', 'critical'), { data: { name: 'Paid orders', severity: 'critical' } })
+    await page.getByRole('heading', { name: 'Edit Paid orders' }).waitFor()
+    t.match(await save('', ''), { data: { name: null, severity: null } })
+    await page.getByRole('heading', { name: 'Edit row_count' }).waitFor()
+    await page.context().close()
+  })
+
   t.test('a check says in words which rows it is about, and how often its buckets were revised', async t => {
     const { page } = await open(`?check=${await makeScoped()}`)
     const opened = page.locator('.opened')
