@@ -39,6 +39,8 @@ export interface MetricAlerts {
   columnName: string | null
   metricType: string
   sensitivity: number
+  /** Whether limits alone make a value fail, so that the sensitivity changes nothing. */
+  isByLimits: boolean
   /** Captures that were judged. */
   captures: number
   /** Alerts that were opened, at its own sensitivity. */

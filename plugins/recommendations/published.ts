@@ -206,9 +206,10 @@ const MIN_QUIET_CAPTURES = 20
 const MIN_ALERTS = 2
 
 function adviseThreshold(
-  { captures, alerts, sensitivity, bySensitivity, ...metric }: MetricAlerts,
+  { captures, alerts, sensitivity, bySensitivity, isByLimits, ...metric }: MetricAlerts,
   days: number,
 ) {
+  if (isByLimits) return null
   const measured = [metric.tablePath, metric.columnName].filter(Boolean).join('.')
   const common = {
     table_path: metric.tablePath,

@@ -2,7 +2,7 @@ import { SENSITIVITIES } from '../../../checks/detector.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { MetricAlerts, MetricAlertsRequest } from '../api.ts'
 import { countAnomalies } from '../replay.ts'
-import { NO_THRESHOLDS, type MetricSettings } from '../thresholds.ts'
+import { detectionOf, NO_THRESHOLDS, type MetricSettings } from '../thresholds.ts'
 
 interface ScoredMetric extends Pick<MetricAlerts, 'tablePath' | 'columnName' | 'metricType' | 'sensitivity'> {
   /** What its settings name. */
@@ -57,6 +57,7 @@ export async function countAlerts(
     })
     return {
       ...metric,
+      isByLimits: detectionOf(settings) === 'threshold',
       captures: points.length,
       alerts: alertsAt(metric.sensitivity).alerts,
       bySensitivity: SENSITIVITIES.map(alertsAt),

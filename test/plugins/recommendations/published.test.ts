@@ -124,3 +124,25 @@ t.test('thresholds follow from the alerts that metrics would have raised', async
     items_with_recommendations: 1,
   })
 })
+
+t.test('no sensitivity is advised to a metric that limits alone make fail', async t => {
+  const make = async (body: object) => {
+    const metric = { table_path: 'orders', metric_type: 'row_count', sensitivity: 4, ...body }
+    const made = await tenant.ask('POST', `/api/v1/sdk/metrics/${source.id}`, metric)
+    t.equal(made.status, 201)
+    return made.body.data.internal_id as number
+  }
+  const ids = [await make({ min: 1 }), await make({ filter: 'total > 1' })]
+  await query(
+    `insert into check_results (company_id, check_id, value, status, is_learning, z_score, at)
+     select company_id, id, 500, 'pass', false, 0, now() - make_interval(hours => n)
+     from checks, generate_series(1, 24) n where id = any($1)`,
+    [ids],
+  )
+  const { recommendations } = (await ask('thresholds?')).body.data
+  const advised = recommendations.filter(
+    ({ metric_type: type }: { metric_type: string }) => type === 'row_count',
+  )
+  t.equal(advised.length, 1, 'only the one that goes by anomalies')
+  t.match(advised, [{ current_threshold: 4, suggested_threshold: 3, direction: 'decrease' }])
+})
