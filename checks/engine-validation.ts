@@ -22,6 +22,17 @@ export function validationSession(
   }
 }
 
+/** A validation session that runs equal statements once: many texts of users call the same functions. */
+export function askOnce(session: ValidationSession): ValidationSession {
+  const answers = new Map<string, Promise<readonly Row[]>>()
+  const run: ValidationSession['run'] = select => {
+    const answer = answers.get(select.key) ?? session.run(select)
+    answers.set(select.key, answer)
+    return answer
+  }
+  return { ...session, run }
+}
+
 /**
  * Validates a check on the engine: runs the type's `engineValidations` until one fails.
  * @param context from `buildCheckContext`

@@ -83,6 +83,12 @@ function findGroupProblem(groups: readonly GroupValue[]): string | null {
   return 'group_by makes groups that differ by less than is kept of their values, such as microseconds: group by columns with coarser values.'
 }
 
+/** Adds what the type of a check warns of. */
+export function withWarnings(outcome: CheckOutcome, { check, context }: PlannedCheck): CheckOutcome {
+  const warnings = check.type.configWarnings?.(check.config, context.info) ?? []
+  return warnings.length > 0 ? { ...outcome, warnings } : outcome
+}
+
 /** The share of the time of a scan from which a suspect stays apart. */
 const SLOW_SHARE = 0.1
 

@@ -5,8 +5,13 @@ import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
 import { planChecks, type Engine, type PlannedCheck } from './plan.ts'
 import { CheckTypeError } from './guarded-type.ts'
-import { validateFilterOnEngine, validateOnEngine } from './engine-validation.ts'
-import { withSlowness } from './outcomes.ts'
+import {
+  askOnce,
+  validateFilterOnEngine,
+  validateOnEngine,
+  type ValidationSession,
+} from './engine-validation.ts'
+import { withSlowness, withWarnings } from './outcomes.ts'
 import { takeSamples } from './samples.ts'
 import { readPartOutcome, writePart } from './rows/bucket-statement.ts'
 import type { ScanPart } from './rows/part.ts'
@@ -114,8 +119,8 @@ interface ScanSession {
   engine: Engine
   isValidated: boolean
   run(statement: Sql): Promise<Row[]>
-  /** Has the engine accept a statement that is not run, where it can. */
-  validate?(statement: Sql): Promise<void>
+  /** Asks about what users wrote. */
+  questions: ValidationSession
   now(): number
   count(): number
   /** The same session, whose statements get one of so many shares of the time that is left. */
@@ -150,6 +155,12 @@ function openSession(
     }
   }
 
+  const questions = askOnce({
+    run: select => send(1, limits => connection.query(select, limits)),
+    ...(connection.validate && {
+      validate: statement => send(1, limits => connection.validate!(statement, limits)),
+    }),
+  })
   const withShare = (shares: number): ScanSession => ({
     engine,
     isValidated,
@@ -159,9 +170,7 @@ function openSession(
     // No `maxRows`: every statement limits its own rows, and PostgreSQL gives up parallel workers for one
     // that is fetched up to a number of rows.
     run: statement => send(shares, limits => connection.query(statement, limits)),
-    ...(connection.validate && {
-      validate: statement => send(shares, limits => connection.validate!(statement, limits)),
-    }),
+    questions,
   })
   return withShare(1)
 }
@@ -213,8 +222,8 @@ async function validateUserCheck(
   const took = () => Math.round(session.now() - startedAt)
   try {
     const message =
-      (await validateFilterOnEngine(only.context, session)) ??
-      (await validateOnEngine(only.check.type, only.context, session))
+      (await validateFilterOnEngine(only.context, session.questions)) ??
+      (await validateOnEngine(only.check.type, only.context, session.questions))
     if (typeof message !== 'string') return undefined
     return { id: only.check.id, status: 'error', kind: 'invalid-check', message, durationMs: took() }
   } catch (thrown) {
@@ -311,11 +320,6 @@ function failedOutcome({ kind, message }: ConnectorError, durationMs: number) {
     message,
     durationMs,
   })
-}
-
-function withWarnings(outcome: CheckOutcome, { check, context }: PlannedCheck): CheckOutcome {
-  const warnings = check.type.configWarnings?.(check.config, context.info) ?? []
-  return warnings.length > 0 ? { ...outcome, warnings } : outcome
 }
 
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */

@@ -408,7 +408,7 @@ for (const [engine, open] of stands) {
           { id: 'a', status: 'error', kind: 'invalid-check', message: 'The engine says asked.' },
           { id: 'b', status: 'error', kind: 'invalid-check', message: 'ASKED failed: no such thing' },
         ])
-        t.equal(refused.statements, 4, 'only questions')
+        t.equal(refused.statements, 2, 'only questions, of which equal ones are asked once')
 
         const broken = { ...asked, engineValidations: () => [{ select: sql`select none_such from ${from}` }] }
         const missing = await run(on, table, [one('a', {}, broken), check('row_count')])
@@ -561,6 +561,15 @@ for (const [engine, open] of stands) {
       t.same(numbersOf(outcomes), numbersOf(together.outcomes))
       t.equal(seen.length - together.seen.length, 8)
       t.notMatch(seen.filter(text => /m0/.test(text))[0], /sum/, 'the checks without SQL of users come first')
+    })
+
+    t.test('texts that call the same functions are asked about once', async t => {
+      const calling = Array.from({ length: 10 }, (_, n) =>
+        check('CUSTOM_SQL', undefined, { sql_expression: `abs(amount) + ${n} >= 0` }),
+      )
+      const { outcomes, statements } = await run(on, table, [...calling, check('row_count')])
+      t.ok(outcomes.every(({ status }) => status !== 'error'))
+      t.ok(statements <= 2, `${statements} statements`)
     })
 
     t.test('a suspect that takes long stays apart', async t => {
