@@ -44,6 +44,9 @@ const CAPABILITY_PHRASES: Record<Capability, string> = {
   dateParsing: 'date parsing',
   readOnly: 'sessions that cannot write',
   cancel: 'cancelling running statements',
+  costEstimates: 'estimates of what a statement reads',
+  dryRuns: 'dry runs of statements',
+  byteLimit: 'a limit of the bytes that a statement reads',
   renames: 'columns that can be followed through a rename',
 }
 

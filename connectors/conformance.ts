@@ -21,6 +21,7 @@ import type { Capability, Connector, Egress } from './connector.ts'
 import { buildFixture } from './conformance/build.ts'
 import { catalogGroups } from './conformance/catalog.ts'
 import { configGroups } from './conformance/config.ts'
+import { costGroups } from './conformance/costs.ts'
 import { dialectGroups } from './conformance/dialect.ts'
 import type { Fixture } from './conformance/fixture.ts'
 import { makeKit, type PromiseGroup, type ConformanceKit, type ConformanceTest } from './conformance/kit.ts'
@@ -62,6 +63,7 @@ const GROUPS: readonly PromiseGroup[] = [
   ...valuesGroups,
   ...rowsGroups,
   ...statementGroups,
+  ...costGroups,
   ...catalogGroups,
   ...partialGroups,
   ...namesGroups,

@@ -29,6 +29,12 @@ export interface Capabilities {
   cancel?: true
   /** Columns have an identity that survives a rename. */
   renames?: true
+  /** The engine estimates what a statement would read, without running it. */
+  costEstimates?: true
+  /** The estimate is a dry run, which plans nothing: the statement may hold SQL of users. */
+  dryRuns?: true
+  /** The engine refuses a statement that would read more than `ConnectOptions.maxBytesPerStatement`. */
+  byteLimit?: true
 }
 
 export type Capability = keyof Capabilities
@@ -97,6 +103,8 @@ export interface ConnectOptions {
    * with this one, and spares the statement that would set it.
    */
   statementTimeoutMs?: number
+  /** The most bytes that a statement of `query` may read; used by an engine that claims `byteLimit`. */
+  maxBytesPerStatement?: number
 }
 
 /** What a statement took of the source. */
@@ -153,6 +161,14 @@ export interface Partition {
   identity?: string
 }
 
+/** What a statement would read, as the engine estimates it. Never a guess of ours: what is unknown is null. */
+export interface CostEstimate {
+  /** Rows of tables. */
+  rows: number | null
+  /** Bytes of tables as the engine keeps or bills them. */
+  bytes: number | null
+}
+
 /** A view as `viewDefinitions` reports it. */
 export interface ViewDefinition extends TableRef {
   /** Its query, or the statement that creates it, as the engine stores it; null where the role may not see it. */
@@ -207,6 +223,12 @@ export interface Connection {
   lastModified?(tables: TableRef[]): Promise<Map<string, Date>>
   /** Row estimates by `tablePath`; present if and only if `estimates` is claimed. */
   estimates?(tables: TableRef[]): Promise<Map<string, number>>
+  /**
+   * What a statement would read, which is not run; present if and only if `costEstimates` is claimed. Partitions and blocks
+   * that the engine would skip do not count. SQL of users is taken out before (see `userSql`) unless `dryRuns` is claimed.
+   * Rejects as `query` does.
+   */
+  estimateCost?(statement: Sql, options: Omit<QueryOptions, 'maxRows'>): Promise<CostEstimate>
   /** Ends the session; a second call does nothing. */
   close(): Promise<void>
 }

@@ -7,6 +7,8 @@ const BRAND = Symbol.for('tidemark.Sql')
 export class Sql {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
+  /** The same without SQL of users, where it has some: see `userSql`. */
+  readonly plain?: Sql
   readonly [BRAND] = true
 
   /**
@@ -17,9 +19,10 @@ export class Sql {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  constructor(strings: readonly string[], values: readonly unknown[], plain?: Sql) {
     this.strings = strings
     this.values = values
+    if (plain) this.plain = plain
   }
 
   /**
@@ -44,6 +47,16 @@ export class Sql {
  * An `Sql` inside is spliced in with its own values; anything else is bound.
  */
 export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Sql {
+  const whole = splice(strings, parts)
+  if (!parts.some(part => part instanceof Sql && part.plain)) return whole
+  const plain = splice(
+    strings,
+    parts.map(part => (part instanceof Sql ? withoutUserSql(part) : part)),
+  )
+  return new Sql(whole.strings, whole.values, plain)
+}
+
+function splice(strings: readonly string[], parts: readonly unknown[]): Sql {
   const texts: string[] = [strings[0] ?? '']
   const values: unknown[] = []
   const append = (text: string) => (texts[texts.length - 1] += text)
@@ -64,6 +77,20 @@ export function sql(strings: TemplateStringsArray, ...parts: unknown[]): Sql {
 /** SQL text as it is. Only for text that the program wrote or quoted itself, never for input. */
 export function raw(text: string): Sql {
   return new Sql([text], [])
+}
+
+/**
+ * SQL that a user wrote. Every statement that it becomes a part of has a form without it, which may be planned: planning
+ * runs functions that claim to be immutable, and so would run what a user wrote before it is meant to run.
+ * @param plain stands in its place there: `1 = 1` for a condition
+ */
+export function userSql(written: Sql, plain: Sql): Sql {
+  return new Sql(written.strings, written.values, plain)
+}
+
+/** A statement with something plain in place of whatever users wrote of it. */
+export function withoutUserSql(statement: Sql): Sql {
+  return statement.plain ?? statement
 }
 
 /** The values of a list, bound one by one and joined with commas. */

@@ -16,6 +16,9 @@ const CAPABILITIES: Record<Capability, true> = {
   readOnly: true,
   cancel: true,
   renames: true,
+  costEstimates: true,
+  dryRuns: true,
+  byteLimit: true,
 }
 const capability = Joi.valid(...Object.keys(CAPABILITIES))
 

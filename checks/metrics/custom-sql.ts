@@ -4,7 +4,7 @@ import type { CheckContext, DerivedMetric, EngineValidation, Measure, MeasuredVa
 import { NotFiniteError, rowCount } from '../measures.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
 import { findOutputName } from '../sql/output-names.ts'
-import { renderCustomSql, validateVolatility } from '../sql/render.ts'
+import { plainSelect, renderCustomSql, validateVolatility } from '../sql/render.ts'
 
 type CustomSqlConfig = { sql_expression: string }
 
@@ -90,10 +90,15 @@ export const customSqlMetric: DerivedMetric<CustomSqlConfig> = {
   },
   measures(context): Record<string, Measure> {
     const custom = parseConfig(context)
-    const text = renderCustomSql(custom, context.dialect)
-    // In CASE no engine takes a function that returns several rows.
-    if (custom.form === 'expression') return { value: sql`case when 1 = 1 then (${text}) end` }
-    const found = sql`max(q.${raw(custom.onlyColumn ?? '')})`
+    const { dialect, table } = context
+    if (custom.form === 'expression') {
+      const aggregate = renderCustomSql(custom, dialect, rowCount)
+      // In CASE no engine takes a function that returns several rows.
+      return { value: sql`case when 1 = 1 then (${aggregate}) end` }
+    }
+    const name = raw(custom.onlyColumn ?? '')
+    const found = sql`max(q.${name})`
+    const text = renderCustomSql(custom, dialect, plainSelect(dialect.table(table), name))
     const select = sql`select ${rowCount} as returned, ${found} as found from (${text}) q`
     return { returned: { select, column: 'returned' }, found: { select, column: 'found' } }
   },

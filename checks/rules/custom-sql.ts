@@ -5,7 +5,7 @@ import { rowCount } from '../measures.ts'
 import { invalidRowCondition, readRowCounts, rowMeasures } from '../row-rules.ts'
 import { checkCustomSql, parseCustomSql, type CustomSql } from '../sql/custom-sql.ts'
 import { findOutputName } from '../sql/output-names.ts'
-import { validateVolatility, renderForCounting, renderCustomSql } from '../sql/render.ts'
+import { plainSelect, renderCustomSql, renderForCounting, validateVolatility } from '../sql/render.ts'
 
 type CustomSqlConfig = {
   sql_expression: string
@@ -86,12 +86,16 @@ export const customSql: TableRule<CustomSqlConfig> = {
     const custom = parseConfig(context)
     if (custom.form === 'expression') return rowMeasures(context, renderCustomSql(custom, context.dialect))
     const { value_column: column } = context.config
+    const { dialect } = context
+    const table = dialect.table(context.table)
     if (column !== undefined && custom.countColumns?.includes(column)) {
-      const text = renderCustomSql(custom, context.dialect)
+      const text = renderCustomSql(custom, dialect, plainSelect(table, raw(column)))
       const select = sql`select ${rowCount} as returned, max(q.${raw(column)}) as found from (${text}) q`
       return { returned: { select, column: 'returned' }, found: { select, column: 'found' } }
     }
-    return { returned: sql`(select ${rowCount} from (${renderForCounting(custom, context.dialect)}) q)` }
+    return {
+      returned: sql`(select ${rowCount} from (${renderForCounting(custom, dialect, plainSelect(table))}) q)`,
+    }
   },
   readMeasures(measured, total, context) {
     return 'returned' in measured
@@ -110,11 +114,18 @@ export const customSql: TableRule<CustomSqlConfig> = {
   samples(context) {
     const custom = parseConfig(context)
     const { dialect } = context
-    const text = renderCustomSql(custom, dialect)
     if (custom.form === 'expression')
-      return { where: invalidRowCondition(context, text), columns: custom.columns }
+      return {
+        where: invalidRowCondition(context, renderCustomSql(custom, dialect)),
+        columns: custom.columns,
+      }
+    const plain = plainSelect(dialect.table(context.table))
+    const text = renderCustomSql(custom, dialect, plain)
     // Unwrapped if it can be limited that way: its columns may then share a name.
     const isOwn = dialect.needsUniqueColumnNames && custom.countingPieces && !custom.isLimited
-    return { select: isOwn ? text : sql`select * from (${text}) q`, rows: renderForCounting(custom, dialect) }
+    return {
+      select: isOwn ? text : sql`select * from (${text}) q`,
+      rows: renderForCounting(custom, dialect, plain),
+    }
   },
 }

@@ -1,5 +1,13 @@
 /** Checks the other answers of connectors, which may be written in JavaScript and return anything. */
-import type { Connection, HiddenParts, Partition, Row, Stage, ViewDefinition } from '../connector.ts'
+import type {
+  Connection,
+  CostEstimate,
+  HiddenParts,
+  Partition,
+  Row,
+  Stage,
+  ViewDefinition,
+} from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { STAGE_NAMES } from '../stages.ts'
 import { findTableRefProblem, malformedError } from './tables.ts'
@@ -17,6 +25,7 @@ const OPTIONAL_METHODS = [
   'viewDefinitions',
   'lastModified',
   'estimates',
+  'estimateCost',
 ] as const
 
 /** @throws ConnectorError if what `connect` returned lacks a method of a connection */
@@ -146,4 +155,17 @@ export function assertViews(engine: string, answer: unknown): ViewDefinition[] {
       throw refuse(`view ${index}: definition must be a string or null`)
   }
   return answer as ViewDefinition[]
+}
+
+/** @throws ConnectorError unless its rows and bytes are numbers or null */
+export function assertCost(engine: string, answer: unknown): CostEstimate {
+  const refuse = (problem: string) => malformedError(engine, 'estimateCost', problem)
+  if (!isObject(answer)) throw refuse('an object with rows and bytes is required')
+  for (const name of ['rows', 'bytes']) {
+    const number = answer[name]
+    if (number !== null && !(Number.isFinite(number) && (number as number) >= 0))
+      throw refuse(`${name} must be a number, not below 0, or null`)
+  }
+  const { rows, bytes } = answer as unknown as CostEstimate
+  return { rows, bytes }
 }

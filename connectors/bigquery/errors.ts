@@ -69,7 +69,7 @@ const RULES: readonly ErrorRule[] = [
     'The statement was cancelled in BigQuery: try again, or ask who cancelled it.',
   ),
   errorRule('invalid-query', { code: 'bytesBilledLimitExceeded' }).say(
-    'The statement would be billed for more bytes than maximum_bytes_billed allows: raise it, or check a smaller table.',
+    'The statement would be billed for more bytes than max_bytes_per_statement of the source or its maximum_bytes_billed allows, and was not run: give the check a window or a filter, or raise the limit.',
   ),
   errorRule('invalid-query', { code: 'responseTooLarge' }).say(
     'The result is larger than BigQuery returns: select fewer rows or columns.',

@@ -39,6 +39,9 @@ export function makeBigquery({ port = 443 }: { port?: number } = {}): Connector<
       percentile: true,
       dateParsing: true,
       cancel: true,
+      costEstimates: true,
+      dryRuns: true,
+      byteLimit: true,
     },
     async connect(config, options) {
       return connection(await openSession(port, config, options), config)
@@ -94,6 +97,12 @@ function connection(session: BigquerySession, config: BigqueryConfig): Connectio
     lastModified: tables =>
       readSizes(reader, tables, ({ modified }) => (modified instanceof Date ? modified : null)),
     estimates: tables => readSizes(reader, tables, ({ total }) => (total === null ? null : Number(total))),
+    async estimateCost(statement, options) {
+      const prepared = { ...prepareStatement(statement, session.location), isDryRun: true } as const
+      const [row] = await session.run(prepared, options)
+      // BigQuery counts no rows of what it does not run.
+      return { rows: null, bytes: typeof row?.bytes === 'number' ? row.bytes : null }
+    },
     close: () => session.close(),
   }
 }

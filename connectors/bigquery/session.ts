@@ -4,7 +4,7 @@ import { abortedError } from '../errors.ts'
 import { RestFailure } from '../rest/errors.ts'
 import { openRestClient, type RestClient } from '../rest/http.ts'
 import { makeRestSession, runRestStatement } from '../rest/statements.ts'
-import type { EngineSession } from '../session.ts'
+import type { EngineSession, StatementLimits } from '../session.ts'
 import type { StageReporter } from '../stages.ts'
 import { readServiceAccount, type BigqueryConfig } from './config.ts'
 import { classifyBigqueryError, readFailureBody, ENGINE } from './errors.ts'
@@ -66,18 +66,19 @@ export async function openSession(
     try {
       const known = await withConnectTimeout(ENGINE, options, signal => readDatasets(http, config, 1, signal))
       step?.('sign_in', `Signed in as ${account.client_email} to the project ${config.project_id}.`)
-      const api = makeBigqueryApi(http, config, sign)
-      const { onStatement } = options
+      const { onStatement, maxBytesPerStatement: maxBytes } = options
+      const api = makeBigqueryApi(http, config, { sign, maxBytes })
+      const dryRun = (statement: BigqueryStatement, { timeoutMs }: StatementLimits, signal: AbortSignal) =>
+        rejectOnAbort(api.dryRun(statement), AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
       const backend = { engine: ENGINE, classify: classifyBigqueryError, onStatement }
       const session = makeRestSession<BigqueryStatement>(
         http,
         backend,
-        (statement, limits, signal) => runRestStatement(ENGINE, api, statement, limits, signal),
-        (statement, limits, signal) =>
-          rejectOnAbort(
-            api.validate(statement),
-            AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]),
-          ),
+        async (statement, limits, signal) =>
+          statement.isDryRun
+            ? [{ bytes: (await dryRun(statement, limits, signal)) ?? null }]
+            : runRestStatement(ENGINE, api, statement, limits, signal),
+        dryRun,
       )
       return {
         ...session,

@@ -18,6 +18,8 @@ export interface BigqueryStatement {
   values: readonly BigqueryParameter[]
   /** Where it runs; by default BigQuery derives it from the tables that the statement names. */
   location?: string
+  /** Whether it is only analysed: its one row has the `bytes` that it would process. */
+  isDryRun?: true
 }
 
 /**
@@ -46,6 +48,7 @@ interface BigqueryReply {
   rows?: BigqueryRow[]
   totalRows?: string
   pageToken?: string
+  totalBytesProcessed?: string
   errors?: { reason?: string; message?: string }[]
 }
 
@@ -78,8 +81,11 @@ interface BigqueryResult {
 const LABELS = { tool: 'tidemark' }
 
 export interface BigqueryApi extends StatementApi<BigqueryStatement> {
-  /** Has BigQuery analyse a statement in a dry run, which is free and reads no rows. */
-  validate(statement: BigqueryStatement): Promise<void>
+  /**
+   * Has BigQuery analyse a statement in a dry run, which is free and reads no rows.
+   * @returns the bytes that it would process, at most; undefined where BigQuery does not say
+   */
+  dryRun(statement: BigqueryStatement): Promise<number | undefined>
 }
 
 /** The path of a project's resources. */
@@ -93,8 +99,13 @@ export function projectPath({ project_id: project }: BigqueryConfig): string {
  * could be cancelled before the first reply, for one more request of every statement and a token that may write.
  *
  * Results come from BigQuery's cache where no table has changed since, which costs nothing and gives the same.
+ * @param maxBytes the most bytes that a statement may be billed for, whatever the configuration allows
  */
-export function makeBigqueryApi(http: RestClient, config: BigqueryConfig, sign: BigquerySigner): BigqueryApi {
+export function makeBigqueryApi(
+  http: RestClient,
+  config: BigqueryConfig,
+  { sign, maxBytes }: { sign: BigquerySigner; maxBytes: number | undefined },
+): BigqueryApi {
   const project = projectPath(config)
   /** By the job's id: a late reply of a statement that was given up must not be read as the next one's. */
   const results = new Map<string, BigqueryResult>()
@@ -163,16 +174,18 @@ export function makeBigqueryApi(http: RestClient, config: BigqueryConfig, sign: 
   }
 
   return {
-    async validate(statement) {
-      await submit({ ...describeQuery(statement), dryRun: true, labels: LABELS })
+    async dryRun(statement) {
+      const reply = await submit({ ...describeQuery(statement), dryRun: true, labels: LABELS })
+      const { totalBytesProcessed: bytes } = (reply ?? {}) as BigqueryReply
+      return bytes === undefined ? undefined : Number(bytes)
     },
     async start(statement, { timeoutMs, maxRows }: StatementLimits) {
       const maxResults = maxRows === undefined ? undefined : Math.max(1, maxRows)
-      const { maximum_bytes_billed: mostBytes } = config
+      const limits = [config.maximum_bytes_billed, maxBytes].filter(limit => limit !== undefined)
       const reply = await submit({
         ...describeQuery(statement),
         ...(maxResults !== undefined && { maxResults }),
-        ...(mostBytes !== undefined && { maximumBytesBilled: String(mostBytes) }),
+        ...(limits.length > 0 && { maximumBytesBilled: String(Math.min(...limits)) }),
         timeoutMs: Math.min(FIRST_WAIT_MS, Math.max(1, Math.ceil(timeoutMs))),
         jobTimeoutMs: String(Math.max(1, Math.ceil(timeoutMs))),
         formatOptions: { useInt64Timestamp: true },

@@ -86,8 +86,10 @@ export const catalogGroups: readonly PromiseGroup[] = [
         () => countStatements(kit),
       )
       await kit.holdsInSession(
-        'lastModified and estimates are there if and only if they are claimed',
+        'lastModified, estimates and estimateCost are there if and only if they are claimed',
         async connection => {
+          const { costEstimates = false } = kit.connector.capabilities
+          assert.equal(connection.estimateCost !== undefined, costEstimates, 'estimateCost')
           for (const name of ['lastModified', 'estimates'] as const) {
             assert.equal(connection[name] !== undefined, kit.connector.capabilities[name] === true, name)
           }

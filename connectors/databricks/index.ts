@@ -5,6 +5,7 @@ import { testSession } from '../stages.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { countQuery, viewsQuery } from './catalog-query.ts'
 import { databricksConfig, type DatabricksConfig } from './config.ts'
+import { estimateCost } from './cost.ts'
 import { databricksDialect } from './dialect.ts'
 import { classifyDatabricksError } from './errors.ts'
 import { findHiddenTables } from './hidden-tables.ts'
@@ -41,6 +42,7 @@ export function makeDatabricks({ port = 443 }: { port?: number } = {}): Connecto
       groupedPercentile: true,
       dateParsing: true,
       cancel: true,
+      costEstimates: true,
     },
     async connect(config, options) {
       return connection(await openSession(port, config, options), config)
@@ -78,6 +80,7 @@ function connection(
     async validate(statement, options) {
       await session.validate?.(prepareStatement(ENGINE, sql`describe query ${statement}`), options)
     },
+    estimateCost: (statement, options) => estimateCost(each => run(each, options), statement),
     close: () => session.close(),
   }
 }

@@ -4,6 +4,7 @@ import type { Sql } from '../sql.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { viewsQuery } from './catalog-query.ts'
 import { mysqlConfig, type MysqlConfig } from './config.ts'
+import { estimateCost } from './cost.ts'
 import { mysql2 } from './dial.ts'
 import { mysqlDialect } from './dialect.ts'
 import { findHiddenTables, findHiddenParts } from './hidden-tables.ts'
@@ -37,6 +38,7 @@ export const mysql: Connector<MysqlConfig> = {
     dateParsing: true,
     readOnly: true,
     cancel: true,
+    costEstimates: true,
   },
   async connect(settings: MysqlConfig, options: ConnectOptions) {
     return connection(await openSession(settings, options, CATALOG_TIMEOUT_MS), settings.database)
@@ -74,6 +76,8 @@ function connection(session: MysqlSession, database: string): Connection {
       await session.validate?.(mysqlDialect.render(statement), options)
     },
     estimates: tables => readEstimates(read, tables),
+    estimateCost: (statement, options) =>
+      estimateCost(each => run(each, options), { statement, text: mysqlDialect.render(statement).text }),
     close: () => session.close(),
   }
 }

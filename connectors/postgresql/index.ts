@@ -5,6 +5,7 @@ import type { Sql } from '../sql.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { viewsQuery } from './catalog-query.ts'
 import { makePostgresqlConfig, type PostgresqlConfig } from './config.ts'
+import { estimateCost } from './cost.ts'
 import { postgresqlDialect } from './dialect.ts'
 import { introspect, readEstimates, readPartitions } from './introspect.ts'
 import { openSession, prepareStatement, type SessionProfile, type StatementOptions } from './session.ts'
@@ -68,6 +69,7 @@ export const postgresql: Connector<PostgresqlConfig> = {
     readOnly: true,
     cancel: true,
     renames: true,
+    costEstimates: true,
   },
   viewGrammar: 'postgresql',
   async connect(settings, options) {
@@ -100,6 +102,7 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
       await session.validate?.(prepareStatement(profile.engine, text, values), options)
     },
     estimates: tables => readEstimates(readUntil(), database, tables),
+    estimateCost: (statement, options) => estimateCost(each => run(each, options), statement),
     close: () => session.close(),
   }
 }

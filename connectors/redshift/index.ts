@@ -7,6 +7,7 @@ import type { EngineSession } from '../session.ts'
 import { sql, type Sql } from '../sql.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { countQuery, viewsQuery } from './catalog-query.ts'
+import { estimateCost } from './cost.ts'
 import { redshiftDialect } from './dialect.ts'
 import { REDSHIFT_RULES } from './errors.ts'
 import { findHiddenTables, findHiddenParts, introspect, readEstimates } from './introspect.ts'
@@ -67,6 +68,7 @@ export const redshift: Connector<RedshiftConfig> = {
     dateParsing: true,
     cancel: true,
     renames: true,
+    costEstimates: true,
   },
   viewGrammar: 'postgresql',
   async connect(settings, options) {
@@ -97,6 +99,7 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
       await session.validate?.(prepare(statement), options)
     },
     estimates: tables => readEstimates(readUntil(), database, tables),
+    estimateCost: (statement, options) => estimateCost(each => run(each, options), statement),
     close: () => session.close(),
   }
 }

@@ -5,6 +5,7 @@ import type { TableRef } from '../catalog.ts'
 import { toViewDefinitions } from '../view-definitions.ts'
 import { countQuery, viewsQuery } from './catalog-query.ts'
 import { snowflakeConfig, type SnowflakeConfig } from './config.ts'
+import { estimateCost } from './cost.ts'
 import { snowflakeDialect } from './dialect.ts'
 import { makeSnowflakeClassifier } from './errors.ts'
 import { findHiddenTables } from './hidden-tables.ts'
@@ -39,6 +40,7 @@ export function makeSnowflake({ port = 443 }: { port?: number } = {}): Connector
       groupedPercentile: true,
       dateParsing: true,
       cancel: true,
+      costEstimates: true,
     },
     async connect(config, options) {
       return connection(await openSession(port, config, options), config)
@@ -73,6 +75,7 @@ function connection(session: SnowflakeSession, { database, schema }: SnowflakeCo
     query: run,
     lastModified: tables => readModified(read, of(tables)),
     estimates: tables => readEstimates(read, of(tables)),
+    estimateCost: (statement, options) => estimateCost(each => run(each, options), statement),
     close: () => session.close(),
   }
 }

@@ -234,6 +234,21 @@ export const FAULTS: [string, RegExp, Make][] = [
     })),
   ],
   [
+    'costEstimates',
+    /what is estimated is not run/,
+    withConnection(({ query }) => ({
+      estimateCost: async (statement, options) => {
+        const found = await query(statement, options)
+        return { rows: found.length, bytes: null }
+      },
+    })),
+  ],
+  [
+    'costEstimates',
+    /unknown table is refused/,
+    withConnection(() => ({ estimateCost: async () => ({ rows: null, bytes: null }) })),
+  ],
+  [
     'timeout',
     /kind timeout/,
     withConnection(({ query }) => ({

@@ -15,6 +15,7 @@ interface Teardown {
 const GROUPS = [
   ...['config', 'refusals', 'connect', 'transactions', 'values', 'types', 'rows', 'statements', 'timeout'],
   ...['cancel', 'readOnly', 'introspection', 'partial catalogs', 'constraints', 'comments', 'estimates'],
+  'costEstimates',
   ...[
     'renames',
     'lastModified',

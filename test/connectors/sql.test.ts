@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { join, raw, sql } from '../../connectors/sql.ts'
+import { join, raw, sql, userSql, withoutUserSql } from '../../connectors/sql.ts'
 
 const dollar = (position: number) => `$${position}`
 
@@ -68,4 +68,26 @@ t.test('however pieces are nested, there are as many placeholders as values, in 
     }),
     { numRuns: 50 },
   )
+})
+
+t.test('a statement with SQL of a user has a form without it, however deep it stands', async t => {
+  const written = userSql(sql`(secret(${1}))`, raw('1 = 1'))
+  const condition = sql`${raw('a')} > ${2} and ${written}`
+  const statement = sql`select ${join([sql`count(*)`, sql`sum(case when ${condition} then 1 end)`])} from t`
+  t.match(
+    statement.render(() => '?'),
+    {
+      text: 'select count(*), sum(case when a > ? and (secret(?)) then 1 end) from t',
+      values: [2, 1],
+    },
+  )
+  t.match(
+    withoutUserSql(statement).render(() => '?'),
+    {
+      text: 'select count(*), sum(case when a > ? and 1 = 1 then 1 end) from t',
+      values: [2],
+    },
+  )
+  const own = sql`select ${1}`
+  t.equal(withoutUserSql(own), own)
 })

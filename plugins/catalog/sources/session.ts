@@ -1,4 +1,10 @@
-import { assertConnection, assertMap, assertRows, assertViews } from '../../../connectors/answers/sessions.ts'
+import {
+  assertConnection,
+  assertCost,
+  assertMap,
+  assertRows,
+  assertViews,
+} from '../../../connectors/answers/sessions.ts'
 import type { Connection, Connector, ConnectOptions, StatementUsage } from '../../../connectors/connector.ts'
 import {
   CONNECTION_ERROR_KINDS,
@@ -8,7 +14,7 @@ import {
 } from '../../../connectors/errors.ts'
 import { redactStatementError } from '../../../connectors/redaction/statement-errors.ts'
 import { RESULT_TOO_LARGE } from '../../../connectors/session.ts'
-import { sql } from '../../../connectors/sql.ts'
+import { sql, withoutUserSql, type Sql } from '../../../connectors/sql.ts'
 import { assertTables } from '../../../connectors/answers/tables.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
 import { NOT_ENDED, type CallLimit, type ConnectorCalls } from './connector-calls.ts'
@@ -43,8 +49,10 @@ export async function openSession(
   options: ConnectOptions,
   { calls, onCall }: { calls: ConnectorCalls; onCall: (call: FinishedCall) => void },
 ): Promise<Connection> {
-  const { name: engine } = connector
+  const { name: engine, capabilities } = connector
   const { deadlines } = calls
+  // Here for all connectors, so that none of them plans what a user wrote.
+  const plannable = (statement: Sql) => (capabilities.dryRuns ? statement : withoutUserSql(statement))
   const open = () => openWithin(connector, config, options, calls)
   const first = await open()
   let session = Promise.resolve(first)
@@ -172,6 +180,17 @@ export async function openSession(
           signal: limits.signal,
           ask: (connection, signal) => connection.validate!(statement, { ...limits, signal }),
           validate: () => undefined,
+        }),
+    }),
+    ...(first.estimateCost && {
+      estimateCost: (statement, limits) =>
+        call({
+          name: 'estimateCost',
+          isOfRows: true,
+          milliseconds: limits.timeoutMs + deadlines.grace,
+          signal: limits.signal,
+          ask: (connection, signal) => connection.estimateCost!(plannable(statement), { ...limits, signal }),
+          validate: answer => assertCost(engine, answer),
         }),
     }),
     ...(first.viewDefinitions && {

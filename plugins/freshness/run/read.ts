@@ -3,6 +3,7 @@ import { renderCustomSql } from '../../../checks/sql/render.ts'
 import type { Connection } from '../../../connectors/connector.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
+import { raw } from '../../../connectors/sql.ts'
 import { hasCode, hasErrorData } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import { zoneOf } from '../../checks/kit.ts'
@@ -83,7 +84,11 @@ function targetOf(
   now: Date,
   zone: string,
 ): MeasureTarget {
-  const value = expression ? renderCustomSql(expression, dialect) : column ? dialect.quote(column.name) : null
+  const value = expression
+    ? renderCustomSql(expression, dialect, raw('null'))
+    : column
+      ? dialect.quote(column.name)
+      : null
   return {
     id: watched.id,
     table: tableRefOf(watched),

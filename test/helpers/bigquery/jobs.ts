@@ -29,6 +29,8 @@ export interface Project {
 interface Job {
   id: string
   location: string
+  /** For all tables that it names. */
+  billedBytes: number
   running?: RunningStatement
   /** Settles when the job has ended, whichever way. */
   ended: Promise<void>
@@ -74,7 +76,7 @@ export class Jobs {
     if (!request.dryRun) return { kind, ...reply }
     // A dry run makes no job that could be asked after.
     const jobReference = { projectId: this.#project.id, location: job.location }
-    return { kind, jobReference, jobComplete: true, totalBytesProcessed: '0' }
+    return { kind, jobReference, jobComplete: true, totalBytesProcessed: String(job.billedBytes) }
   }
 
   /** https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/getQueryResults */
@@ -121,8 +123,8 @@ export class Jobs {
 
   #start(request: QueryRequest): Job {
     const statements = statementsOf(tokenize(request.query))
-    const location = this.#locate(statements.flat(), request)
-    const job: Job = { id: `job_${randomUUID()}`, location, ended: Promise.resolve() }
+    const { location, billedBytes } = this.#locate(statements.flat(), request)
+    const job: Job = { id: `job_${randomUUID()}`, location, billedBytes, ended: Promise.resolve() }
     job.ended = this.#run(job, statements, request).then(
       result => void (job.result = result),
       (error: unknown) => void (job.failure = job.stopped ?? asFailure(error)),
@@ -184,8 +186,8 @@ export class Jobs {
     }
   }
 
-  /** Where a query runs: where it says, or where what it names lies, which must be one place. */
-  #locate(tokens: readonly Token[], request: QueryRequest): string {
+  /** What a query is billed for at least, and where it runs: where it says, or where what it names lies, which must be one place. */
+  #locate(tokens: readonly Token[], request: QueryRequest): Pick<Job, 'location' | 'billedBytes'> {
     const { id, datasets, restricted, keyless, hidesRegions } = this.#project
     let { location } = request
     const named = new Set<string>()
@@ -217,7 +219,7 @@ export class Jobs {
       const message = `Query exceeded limit for bytes billed: ${most}. ${billed} or higher required.`
       throw new BigqueryFailure(400, 'bytesBilledLimitExceeded', message)
     }
-    return location ?? 'US'
+    return { location: location ?? 'US', billedBytes: billed }
   }
 }
 
