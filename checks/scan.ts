@@ -1,5 +1,5 @@
 import type { Connection, QueryOptions, Row } from '../connectors/connector.ts'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
+import { CHECK_ERROR_KINDS, ConnectorError, OVER_BYTE_LIMIT } from '../connectors/errors.ts'
 import type { TableInfo } from '../connectors/catalog.ts'
 import { sql, type Sql } from '../connectors/sql.ts'
 import type { Check, CheckOutcome } from './check.ts'
@@ -108,9 +108,19 @@ export async function explainScan(
   table: TableInfo,
   checks: readonly Check[],
 ): Promise<ExplainedStatement[]> {
+  const planned = await planScan(engine, table, checks)
+  return planned.map(({ select, checks: ids }) => ({ ...engine.dialect.render(select), checks: ids }))
+}
+
+/** The same statements before they are rendered. */
+export async function planScan(
+  engine: Engine,
+  table: TableInfo,
+  checks: readonly Check[],
+): Promise<{ select: Sql; checks: string[] }[]> {
   const { planned } = await planChecks(engine, table, checks)
   return partitionChecks(planned, engine).map(part => ({
-    ...engine.dialect.render(writePart(part, table, engine).select),
+    select: writePart(part, table, engine).select,
     checks: part.checks.map(({ check }) => check.id),
   }))
 }
@@ -289,7 +299,8 @@ async function blamesWholePart(
 /**
  * Halves a part that failed until the guilty checks are alone. When the first half succeeds the failure was the
  * second's, which then need not be run as a whole, unless it is one check: only what failed by itself is to blame, not
- * what was too much together. One bad check of n costs at most 2 log2 n statements.
+ * what was too much together. One bad check of n costs at most 2 log2 n statements. What would read too many bytes is not
+ * halved further where both halves would read as many.
  */
 async function bisectPart(
   part: ScanPart,
@@ -306,10 +317,17 @@ async function bisectPart(
   const dig = (half: ScanPart, result: CheckOutcome[] | ConnectorError) =>
     Array.isArray(result) ? result : bisectPart(half, result, table, session, durationMs)
   const firstResult = await tryPart(first, table, session)
-  const outcomes = await dig(first, firstResult)
   const isInferred = Array.isArray(firstResult) && second.checks.length > 1
   const secondResult = isInferred ? error : await tryPart(second, table, session)
+  if ([firstResult, secondResult].every(result => readsAsMuch(result, error)))
+    return checks.map(failedOutcome(error, durationMs))
+  const outcomes = await dig(first, firstResult)
   return [...outcomes, ...(await dig(second, secondResult))]
+}
+
+/** Whether a half was refused for as many bytes as the whole, which the message has. */
+function readsAsMuch(result: CheckOutcome[] | ConnectorError, { code, message }: ConnectorError): boolean {
+  return code === OVER_BYTE_LIMIT && !Array.isArray(result) && result.message === message
 }
 
 function failedOutcome({ kind, message }: ConnectorError, durationMs: number) {

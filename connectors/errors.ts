@@ -33,6 +33,9 @@ export const CONNECTION_ERROR_KINDS: ReadonlySet<ConnectorErrorKind> = new Set([
   'credentials',
 ])
 
+/** The code of an error of kind `invalid-query`: the statement would read more bytes than it may, and was not run. */
+export const OVER_BYTE_LIMIT = 'OVER_BYTE_LIMIT'
+
 const BRAND = Symbol.for('tidemark.ConnectorError')
 
 /** A failure of a monitored database, classified, with a message that is safe to show to its owner. */

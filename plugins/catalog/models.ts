@@ -36,6 +36,8 @@ export class Source extends CompanyRow {
   declare maxConcurrency: number
   /** Null means the setting STATEMENT_TIMEOUT. */
   declare statementTimeoutSeconds: number | null
+  /** Bytes that a statement may read at most, as PostgreSQL gives a bigint; null for no limit. */
+  declare maxBytesPerStatement: string | null
   declare discoveryInterval: string
   declare nextRunAt: Date | null
   declare runningSlot: Date | null

@@ -47,6 +47,9 @@ const freshnessDefaults = Joi.object({
   .messages({ 'object.min': '{{#label}} must name a default; null takes all of them out' })
   .description('What freshness schedules made from now on have where they name nothing else.')
 
+/** What BigQuery bills a statement for at least. */
+const MIN_BYTES_PER_STATEMENT = 10 * 1024 * 1024
+
 const treatment = {
   query_access_level: Joi.string()
     .valid('schema_only', 'aggregates', 'full')
@@ -64,6 +67,14 @@ const treatment = {
     .max(3_600)
     .allow(null)
     .description('Null means the setting STATEMENT_TIMEOUT.'),
+  max_bytes_per_statement: Joi.number()
+    .strict()
+    .integer()
+    .min(MIN_BYTES_PER_STATEMENT)
+    .allow(null)
+    .description(
+      'A statement that would read more bytes, as the engine estimates, is not run. Null means no limit.',
+    ),
   include_patterns: patternList.description('Tables that are read, as globs; all unless given.'),
   exclude_patterns: patternList.description('Tables that are not, even if included.'),
   auto_tag_enabled: Joi.boolean()

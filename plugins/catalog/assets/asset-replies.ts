@@ -110,6 +110,10 @@ export const sourceRecord = exampleRecord({
     .allow(null)
     .description('Null means the setting STATEMENT_TIMEOUT.')
     .example(null),
+  max_bytes_per_statement: integer
+    .allow(null)
+    .description('Bytes that a statement may read at most. Null means no limit.')
+    .example(10_737_418_240),
   freshness_defaults: freshnessDefaults.allow(null).example(null),
   features: Joi.object()
     .pattern(Joi.string(), Joi.boolean())

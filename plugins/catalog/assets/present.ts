@@ -1,6 +1,7 @@
 import { formatName, tablePath } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
+import { maxBytesPerStatement } from '../sources/byte-limit.ts'
 import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import type { ShownTable } from './table-record.ts'
@@ -92,6 +93,7 @@ function sourceFields(connectors: Connectors, source: Source) {
     effective_access_level: source.queryAccessLevel,
     max_concurrency: source.maxConcurrency,
     statement_timeout_seconds: source.statementTimeoutSeconds,
+    max_bytes_per_statement: maxBytesPerStatement(source),
     freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
     features: connectors.has(source.sourceType) ? { ...connectors.get(source.sourceType).capabilities } : {},

@@ -11,6 +11,7 @@ import { makeConnectorCalls, type ConnectorCalls } from './connector-calls.ts'
 import type { Connectors, SessionDeps } from '../deps.ts'
 import type { Source } from '../models.ts'
 import { withSlot } from './session-slots.ts'
+import { limitBytes, maxBytesPerStatement } from './byte-limit.ts'
 import { openSession } from './session.ts'
 import { makeMeter, type UseMeter, type SessionPurpose, type SessionUse } from './usage.ts'
 
@@ -59,13 +60,15 @@ export function withConnection<T>(
   const progress: { isOpen: boolean; outcome: ConnectionOutcome } = { isOpen: false, outcome: undefined }
   const session = async () => {
     const { connector, config, calls } = prepareCalls(deps, source)
-    const connection = await openSession(
+    const opened = await openSession(
       connector,
       config,
       { ...connectOptions(deps, source, meter), statementTimeoutMs: timeoutMs, signal },
       { calls, onCall: meter.onCall },
     )
     Object.assign(progress, { isOpen: true, outcome: 'reached' })
+    const maxBytes = connector.capabilities.byteLimit ? null : maxBytesPerStatement(source)
+    const connection = maxBytes === null ? opened : limitBytes(opened, { engine: connector.name, maxBytes })
     const giveUp = () => void connection.close().catch(() => undefined)
     signal?.addEventListener('abort', giveUp, { once: true })
     try {
@@ -157,8 +160,14 @@ function openMeter({ telemetry }: SessionDeps, { sourceType }: Source, purpose: 
   return makeMeter(taken => telemetry.statement(sourceType, purpose, taken))
 }
 
-function connectOptions(deps: SessionDeps, { isDemo }: Source, { onStatement }: UseMeter): ConnectOptions {
+function connectOptions(deps: SessionDeps, source: Source, { onStatement }: UseMeter): ConnectOptions {
   const demoFolder = join(resolve(deps.config.dataDir), 'demo')
-  const egress = isDemo ? deps.egressForFolder(demoFolder) : deps.sourceEgress
-  return { egress, log: deps.pino, onStatement }
+  const maxBytes = maxBytesPerStatement(source)
+  const egress = source.isDemo ? deps.egressForFolder(demoFolder) : deps.sourceEgress
+  return {
+    egress,
+    log: deps.pino,
+    onStatement,
+    ...(maxBytes !== null && { maxBytesPerStatement: maxBytes }),
+  }
 }

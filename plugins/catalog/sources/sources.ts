@@ -5,7 +5,8 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { apiError, unknownName } from '../../../server/http/errors.ts'
 import { fromApiNames } from '../../../server/http/fields.ts'
 import { CLOSED_BREAKER } from './breaker.ts'
-import { mergeConfig, sealNewConfig, type ConfigDeps, type SourceConfig } from './config.ts'
+import { requireByteLimit } from './byte-limit.ts'
+import { connectorOf, mergeConfig, sealNewConfig, type ConfigDeps, type SourceConfig } from './config.ts'
 import type { CatalogDeps, Connectors } from '../deps.ts'
 import { Source, type FreshnessDefaults } from '../models.ts'
 import { inChunks } from '../discovery/store.ts'
@@ -18,6 +19,7 @@ interface SourceSettings {
   query_access_level?: Source['queryAccessLevel']
   max_concurrency?: number
   statement_timeout_seconds?: number | null
+  max_bytes_per_statement?: number | null
   include_patterns?: string[]
   exclude_patterns?: string[]
   auto_tag_enabled?: boolean
@@ -37,6 +39,7 @@ export interface NewSource extends SourceSettings {
 export async function createSource(deps: ConfigDeps, trx: Transaction, companyId: string, body: NewSource) {
   await assertFreeName(trx, body.name)
   const connector = findConnector(deps.connectors, body.source_type)
+  requireByteLimit(connector, body)
   const id = v7()
   const { connection_config: config, ...columns } = body
   return Source.query(trx).insertAndFetch({
@@ -65,6 +68,7 @@ export async function patchSource(deps: CatalogDeps, trx: Transaction, sourceId:
   // One that is switched off waits for the scans that are being recorded, and then finds their alerts.
   const source = await lockSource(trx, sourceId, { alone: patch.is_active === false })
   if (patch.name !== undefined && patch.name !== source.name) await assertFreeName(trx, patch.name)
+  if (patch.max_bytes_per_statement != null) requireByteLimit(connectorOf(deps.connectors, source), patch)
   const { name: formerName } = source
   const { connection_config: config, ...columns } = patch
   const { discovery_interval: interval } = patch

@@ -1,7 +1,7 @@
 import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
 import type { Connection, Value } from '../../../connectors/connector.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../../../connectors/errors.ts'
+import { CHECK_ERROR_KINDS, ConnectorError, OVER_BYTE_LIMIT } from '../../../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../../../connectors/sql.ts'
 
 /** A table and the value to read from it. */
@@ -198,14 +198,18 @@ async function blamesTable(session: ReadSession, { kind, code }: ConnectorError)
   return code !== 'ABORTED' && session.answers()
 }
 
-/** Bisects a failed batch. If the first half succeeds, the error belongs to the second, unless it was a timeout. */
+/**
+ * Bisects a failed batch. If the first half succeeds, the error belongs to the second, unless the whole was too much, for
+ * its time or its bytes.
+ */
 async function bisectBatch(
   session: ReadSession,
   part: readonly MeasureTarget[],
   error: ConnectorError,
 ): Promise<BatchReadings> {
-  const isShort = error.kind === 'timeout'
-  if (part.length === 1) return { readings: failAll(session, part, error, isShort), largest: Infinity }
+  const isSlow = error.kind === 'timeout'
+  const isShort = isSlow || error.code === OVER_BYTE_LIMIT
+  if (part.length === 1) return { readings: failAll(session, part, error, isSlow), largest: Infinity }
   const middle = Math.ceil(part.length / 2)
   const first = await readBatch(session, part.slice(0, middle))
   const rest = part.slice(middle)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { tablePath } from '../../../../connectors/catalog.ts'
 import type { Connection } from '../../../../connectors/connector.ts'
 import { defineDialect } from '../../../../connectors/dialect.ts'
-import { ConnectorError, type ConnectorErrorKind } from '../../../../connectors/errors.ts'
+import { ConnectorError, OVER_BYTE_LIMIT, type ConnectorErrorKind } from '../../../../connectors/errors.ts'
 import type { Sql } from '../../../../connectors/sql.ts'
 import { readNewest, newestSelect, type MeasureTarget } from '../../../../plugins/freshness/run/measure.ts'
 
@@ -159,6 +159,28 @@ t.test('when all together were too slow, the next ones are asked in smaller part
   t.equal(none, null)
   t.equal(texts.length, 11, '10 and 5 fail; 3 and 2 of each half; then 3, 3, 3 and 1')
 })
+
+t.test(
+  'tables that together would read too many bytes are read in smaller parts, and are not slow',
+  async t => {
+    const { connection } = stand({})
+    const query = connection.query.bind(connection)
+    const limited: Connection['query'] = async (statement, limits) => {
+      const { text } = dialect.render(statement)
+      if ((text.match(/max/g) ?? []).length > 1)
+        throw new ConnectorError({
+          kind: 'invalid-query',
+          code: OVER_BYTE_LIMIT,
+          engine: 'stand',
+          message: 'too many',
+        })
+      return query(statement, limits)
+    }
+    const { readings } = await readNewest({ ...connection, query: limited }, dialect, many(3), OPTIONS)
+    t.same(errorsOf(readings), [])
+    t.notOk([...readings.values()].some(reading => 'isSlow' in reading))
+  },
+)
 
 t.test('a locked table does not make the parts after it smaller', async t => {
   const { connection } = stand({ t3: 'timeout' })
