@@ -156,9 +156,14 @@ export interface ChecksApi {
   backfill(configured: ConfiguredCheck, choice: HistoryRange): Promise<Backfill>
   /**
    * Measures a check now, and its past unless `choice` is null, and stores nothing.
+   * @param costInterval how often it would run; with it, what it would cost is estimated before it is measured
    * @throws 409 `CONFLICT` when its source is switched off
    */
-  dryRun(configured: ConfiguredCheck, choice: HistoryRange | null): Promise<DryRunMeasurement>
+  dryRun(
+    configured: ConfiguredCheck,
+    choice: HistoryRange | null,
+    costInterval?: HistoryRange['interval'],
+  ): Promise<DryRunMeasurement>
   /**
    * Requires write scope of who tries checks with SQL of their own.
    * @param checks their fields, as the caller writes them

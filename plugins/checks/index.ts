@@ -80,7 +80,7 @@ export const checks = feature<ChecksApi>({
       configureTable: (table, request, asksEngine) => configureTable(deps, table, request, asksEngine),
       withSharedSession: (source, work) => withSharedSession(catalog, source, work),
       backfill: (configured, choice) => backfill(deps, configured, choice),
-      dryRun: (configured, choice) => dryRun(deps, configured, choice),
+      dryRun: (...asked) => dryRun(deps, ...asked),
       requireScopeForSql,
       measureOnce: (table, checks) => measureOnce(deps, table, checks),
     }

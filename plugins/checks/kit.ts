@@ -1,5 +1,6 @@
 /** What kinds of checks are made with: the one part of this feature that others, extensions among them, import to run. */
 export { describeFilter, describeWindow, filterDetails, pathOfTable, shortenSql } from './alerts.ts'
+export { costReply, presentCost } from './costs/present-cost.ts'
 export { refusalMessage } from './create/configure.ts'
 export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'

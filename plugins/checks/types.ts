@@ -1,4 +1,5 @@
 import type { Bucket, Check, CheckOutcome, CheckType } from '../../checks/check.ts'
+import type { CostEstimate } from '../../connectors/connector.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckSummary } from './kind.ts'
@@ -111,6 +112,22 @@ export interface DryRunMeasurement {
   at: Date
   /** Null when it was not asked for. */
   history: ComputedHistory | null
+  /** Null when it was not asked for, or no session was opened. */
+  cost: CheckCost | null
+}
+
+/** What a check would read. */
+export interface CheckCost {
+  runsPerMonth: number
+  /** One run without a window. */
+  wholeTable: CostEstimate
+  /** One run with its window: the newest bucket and those that are measured again; null of a check without one. */
+  window: CostEstimate | null
+  timeColumn: string | null
+  /** What the user wrote of it, which was left out since an estimate plans; null where there is none, or nothing was. */
+  unplannedSql: 'expression' | 'select' | null
+  /** Active checks of the table that the same statement measures when they are due together. */
+  sharedWith: number
 }
 
 export interface ScanRunOptions {

@@ -2,7 +2,7 @@ import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../checks/api.ts'
-import { failedJudgement, secondsOf } from '../checks/kit.ts'
+import { failedJudgement, presentCost, secondsOf } from '../checks/kit.ts'
 import { configureMetric } from './create.ts'
 import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
@@ -36,8 +36,16 @@ interface MetricPast {
 
 const DAY_MS = 86_400_000
 
-/** Takes the value that a metric of this body would, judges it as that metric would, and stores nothing. */
-export async function dryRunMetric(deps: MetricDeps, companyId: string, body: MetricDryRun) {
+/**
+ * Takes the value that a metric of this body would, judges it as that metric would, and stores nothing.
+ * @param options.hasCost whether it is estimated what the metric would read
+ */
+export async function dryRunMetric(
+  deps: MetricDeps,
+  companyId: string,
+  body: MetricDryRun,
+  { hasCost = false }: { hasCost?: boolean } = {},
+) {
   const { asset_id: assetId, lookback_days: days, ...metricBody } = body
   const configured = await configureMetric(deps, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
@@ -45,7 +53,11 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
   const settings = settingsOf(body)
   const stored = await replayStoredPast(deps, companyId, configured, { settings, since })
   // Only a past that is not stored has to be asked of the source.
-  const tried = await deps.checks.dryRun(configured, stored ? null : { days, interval })
+  const tried = await deps.checks.dryRun(
+    configured,
+    stored ? null : { days, interval },
+    hasCost ? interval : undefined,
+  )
   const { statements, outcome, at } = tried
   const past: MetricPast = stored
     ? {
@@ -72,6 +84,7 @@ export async function dryRunMetric(deps: MetricDeps, companyId: string, body: Me
     ...presentNow(settings, tried, past.judged),
     history: { lookback_days: days, ...past.summary, ...presentPast(body, settings, past) },
     ...summarizePast(body, settings, past),
+    ...(hasCost && { cost: presentCost(tried.cost) }),
   }
 }
 

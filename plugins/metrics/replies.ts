@@ -12,6 +12,7 @@ import {
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedBy, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
+import { costReply } from '../checks/kit.ts'
 import { metricFields } from './fields.ts'
 import {
   exampleIn,
@@ -179,6 +180,7 @@ const dryRun = exampleRecord(
       ),
       message: Joi.string(),
     }),
+    cost: costReply,
     metric_id: Joi.string()
       .description('The metric whose snapshots were replayed; `new` where there is none.')
       .example('new'),

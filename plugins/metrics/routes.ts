@@ -81,7 +81,7 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
-      measure: (companyId, body) => dryRunMetric(deps, companyId, body as MetricDryRun),
+      measure: (companyId, body) => dryRunMetric(deps, companyId, body as MetricDryRun, { hasCost: true }),
     },
   }
 }

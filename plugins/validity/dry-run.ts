@@ -14,7 +14,7 @@ import {
   type ReplayedResults,
 } from './replay.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
-import { activeAt } from '../checks/kit.ts'
+import { activeAt, presentCost } from '../checks/kit.ts'
 
 /** The body of a dry run, validated. */
 export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
@@ -22,8 +22,14 @@ export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
 /**
  * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
  * of a rule that measures the same; where there are none, it is computed from the table's timestamps.
+ * @param options.hasCost whether it is estimated what the rule would read
  */
-export async function dryRunRule(deps: ValidityDeps, companyId: string, body: RuleDryRun) {
+export async function dryRunRule(
+  deps: ValidityDeps,
+  companyId: string,
+  body: RuleDryRun,
+  { hasCost = false }: { hasCost?: boolean } = {},
+) {
   const configured = await configureRule(deps, companyId, body.asset_id, body)
   const { schedule, stored } = await deps.db.company(companyId, async trx => ({
     schedule: await scheduleOf(deps, trx, periodsOf(body)),
@@ -34,9 +40,11 @@ export async function dryRunRule(deps: ValidityDeps, companyId: string, body: Ru
     outcome,
     at,
     history: past,
+    cost,
   } = await deps.checks.dryRun(
     configured,
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
+    hasCost ? body.check_interval : undefined,
   )
   const settings = columnsOf<ValidityRule>(ruleFields, body) as RuleSettings
   const known = knownPast(stored, past)
@@ -55,6 +63,7 @@ export async function dryRunRule(deps: ValidityDeps, companyId: string, body: Ru
     error_message: judged.errorMessage,
     ...presentWarnings(configured.warnings),
     history: presentHistory(body, known, replayed),
+    ...(hasCost && { cost: presentCost(cost) }),
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
+import { costReply } from '../checks/kit.ts'
 import { detailFields, listedFields } from './fields.ts'
 import { exampleRecord, held, inData, inItems, record, reply } from '../../server/http/envelopes.ts'
 
@@ -145,6 +146,7 @@ const dryRun = exampleRecord(
       series: pastSeriesReply,
       message: Joi.string(),
     }),
+    cost: costReply,
   },
   {
     history: {

@@ -74,7 +74,7 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
     dryRun: {
       body: schemas.dryRun,
       reply: replies.dryRun,
-      measure: (companyId, body) => dryRunRule(deps, companyId, body as RuleDryRun),
+      measure: (companyId, body) => dryRunRule(deps, companyId, body as RuleDryRun, { hasCost: true }),
     },
   }
 }

@@ -5,7 +5,15 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
 import { invalidInput } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
-import type { Backfill, ConfiguredCheck, ComputedHistory, HistoryRange, DryRunMeasurement } from '../types.ts'
+import type {
+  Backfill,
+  CheckCost,
+  ComputedHistory,
+  ConfiguredCheck,
+  DryRunMeasurement,
+  HistoryRange,
+} from '../types.ts'
+import { estimateCheck, type CheckInterval } from '../costs/estimate.ts'
 import type { CheckDeps } from '../deps.ts'
 import { measure, tableRefusal } from '../run/measure.ts'
 import {
@@ -17,7 +25,7 @@ import {
 } from '../windows/windows.ts'
 
 /** What checks are tried with. */
-type TryDeps = Pick<CheckDeps, 'catalog' | 'telemetry' | 'timezone'>
+type TryDeps = Pick<CheckDeps, 'catalog' | 'db' | 'telemetry' | 'timezone' | 'types'>
 
 const DAY_SECONDS = 86_400
 
@@ -137,12 +145,14 @@ export async function backfill(
 
 /**
  * Measures a check now, and its past unless `choice` is null, and stores nothing.
+ * @param costInterval how often it would run; with it, what it would cost is estimated before it is measured
  * @throws 409 `CONFLICT` when its source is switched off
  */
 export async function dryRun(
   deps: TryDeps,
   configured: ConfiguredCheck,
   choice: HistoryRange | null,
+  costInterval?: CheckInterval,
 ): Promise<DryRunMeasurement> {
   const { catalog } = deps
   const { source, table } = configured
@@ -151,10 +161,14 @@ export async function dryRun(
   const check = { ...configured.check, id: DRY_RUN_ID, ...(window && { window }) }
   const statements = await explainScan(catalog.connectorOf(source), catalog.tableInfo(table), [check])
   const { isEngineValidated } = configured
+  let cost: CheckCost | null = null
   const { outcomes } = await measure(deps, configured, [check], {
     purpose: 'dry_run',
     isLowPriority: true,
     isEngineValidated,
+    async beforeScan(connection) {
+      if (costInterval) cost = await estimateCheck(deps, configured, { connection, interval: costInterval })
+    },
   })
   const [whole] = outcomes
   if (!whole) throw new Error('A check was measured and has no outcome')
@@ -167,6 +181,7 @@ export async function dryRun(
     outcome,
     at,
     history: choice && (await computeHistoryBeside(deps, configured, outcome, choice)),
+    cost,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Check, CheckOutcome } from '../../../checks/check.ts'
 import { scan, type ScanOptions } from '../../../checks/scan.ts'
+import type { Connection } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { SessionUse, TableContext } from '../../catalog/api.ts'
 import type { ScanRunOptions } from '../types.ts'
@@ -28,6 +29,8 @@ interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signa
   isLowPriority?: boolean
   /** Whether the engine has just validated the checks. */
   isEngineValidated?: boolean
+  /** Is given the session before the scan, if one is opened. */
+  beforeScan?(connection: Connection): Promise<void>
 }
 
 /**
@@ -46,6 +49,7 @@ export async function measure(
     isLowPriority,
     isEngineValidated,
     slotWaitMs,
+    beforeScan,
   }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
@@ -77,7 +81,10 @@ export async function measure(
   try {
     const scanned = await catalog.withConnection(
       source,
-      connection => scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options),
+      async connection => {
+        await beforeScan?.(connection)
+        return scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options)
+      },
       { purpose, isScheduled, timeoutMs, isLowPriority, slotWaitMs, signal, onUse },
     )
     telemetry.scan(source.sourceType, 'measured')

@@ -1,0 +1,86 @@
+/** What a check that is not made yet would read of its table, of one run and of a month. */
+import type { Check, CheckContext } from '../../../checks/check.ts'
+import { planScan } from '../../../checks/scan.ts'
+import type { Connection, CostEstimate } from '../../../connectors/connector.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
+import type { CheckDeps } from '../deps.ts'
+import { CheckRow } from '../models.ts'
+import type { CheckCost, ConfiguredCheck } from '../types.ts'
+import { dueWindow, windowPlace } from '../windows/windows.ts'
+
+const MONTH_DAYS = 30
+const UNKNOWN: CostEstimate = { rows: null, bytes: null }
+
+/** How often a check runs. */
+export type CheckInterval = 'hourly' | 'daily' | 'weekly'
+
+/**
+ * Estimates what a check reads, by what its scans would send: with its window, if it has one, and without. Each form is
+ * estimated once, and nothing of it is run. What the engine does not say, or refuses to say, is unknown: never an error.
+ */
+export async function estimateCheck(
+  deps: Pick<CheckDeps, 'catalog' | 'db' | 'timezone' | 'types'>,
+  configured: ConfiguredCheck,
+  { connection, interval }: { connection: Connection; interval: CheckInterval },
+): Promise<CheckCost> {
+  const { catalog, timezone } = deps
+  const { source, table, window: columns, check } = configured
+  const engine = catalog.connectorOf(source)
+  const info = catalog.tableInfo(table)
+  const timeoutMs = catalog.statementTimeoutMs(source)
+  const whole: Check = { ...check, id: 'estimated' }
+  const place = windowPlace(catalog, configured, { timezone, now: new Date() })
+  // As a run that follows others: the newest bucket, and those before it once more.
+  const window = columns && place ? dueWindow({ ...columns, lastBucketEnd: null }, place) : undefined
+
+  async function estimate(estimated: Check): Promise<CostEstimate> {
+    const [statement] = await planScan(engine, info, [estimated])
+    if (!statement || !connection.estimateCost) return UNKNOWN
+    try {
+      return await connection.estimateCost(statement.select, { timeoutMs })
+    } catch (error) {
+      if (error instanceof ConnectorError) return UNKNOWN
+      throw error
+    }
+  }
+
+  return {
+    runsPerMonth: (MONTH_DAYS * 86_400) / INTERVAL_SECONDS[interval],
+    wholeTable: await estimate(whole),
+    window: window ? await estimate({ ...whole, window }) : null,
+    timeColumn: window?.column ?? null,
+    unplannedSql: engine.capabilities.dryRuns
+      ? null
+      : formOfUserSql(check, { dialect: engine.dialect, table: info }),
+    sharedWith: await countSharing(deps, configured),
+  }
+}
+
+/** What of a check the user wrote, which is not planned: an expression, or a SELECT that names its rows. */
+function formOfUserSql(
+  { type, config, filter }: ConfiguredCheck['check'],
+  on: Pick<CheckContext, 'dialect' | 'table'>,
+): CheckCost['unplannedSql'] {
+  if (type.namesItsRows?.(config, on)) return 'select'
+  return filter !== undefined || type.userSql !== undefined ? 'expression' : null
+}
+
+/** Active checks of the table that one statement measures together with such a check when they are due together. */
+async function countSharing(
+  { db, types }: Pick<CheckDeps, 'db' | 'types'>,
+  { source, table, check, window }: ConfiguredCheck,
+): Promise<number> {
+  const isAlone = ({ userSql, ownStatement }: ConfiguredCheck['check']['type']) =>
+    userSql === true || ownStatement === true
+  if (isAlone(check.type)) return 0
+  const sharing = types.all().filter(type => !isAlone(type))
+  const { timeColumn = null, windowSize = null } = window ?? {}
+  return db.company(source.companyId, trx =>
+    CheckRow.query(trx)
+      .where({ tableId: table.id, isActive: true, timeColumn, windowSize })
+      .whereIn('type', [...new Set(sharing.map(({ name }) => name))])
+      .whereRaw('group_by_columns = cast(? as text[])', [[...(check.groupBy ?? [])]])
+      .resultSize(),
+  )
+}
