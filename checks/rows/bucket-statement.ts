@@ -41,7 +41,8 @@ export function writePart(part: ScanPart, table: TableInfo, engine: Pick<Engine,
   const bucketCount = buckets.length
   const grouped = writeStatement(part, table, engine, { range, buckets: number, bucketCount })
   if (part.groupBy.length > 0 || checks.some(isRanked)) return grouped
-  const nothing = bucketCondition(column, { from: first.from, to: first.from }, dialect)
+  // The range alone would have a table read again that neither partitions nor an index serve.
+  const nothing = sql`1 = 0 and ${bucketCondition(column, { from: first.from, to: first.from }, dialect)}`
   const empty = writeStatement(part, table, engine, { range: nothing })
   const named = sql`select ${raw(String(NO_ROWS))} as ${dialect.quote(BUCKET_COLUMN)}, e.* from (${empty.select}) e`
   return { select: sql`${grouped.select} union all ${named}`, columns: grouped.columns }
