@@ -4,7 +4,7 @@ import { formatBytes } from '../../../server/bytes.ts'
 import { held, record } from '../../../server/http/envelopes.ts'
 import type { CheckCost } from '../types.ts'
 
-const { count, integer, number, text } = held
+const { count, integer, number, text, texts } = held
 
 const formReply = record({
   rows: integer.allow(null).description('Rows that one run reads.').example(60_000),
@@ -32,8 +32,9 @@ export const costReply = record({
     .description('Active checks of the table that the same statement measures when they are due together.')
     .example(12),
   message: text.example(
-    'A run reads about 60,000 rows (7.2 MB), a month of 30 runs 1,800,000 rows (216 MB). The window saves 97 %.',
+    'A run reads about 60,000 rows (7.2 MB), a month of 30 runs 1,800,000 rows (216 MB). The window saves 97 %: without it, a run would read 2,000,000 rows (240 MB).',
   ),
+  notes: texts.description('What else there is to know of it, sentences.').example([]),
 })
   .allow(null)
   .label('CheckCost')
@@ -50,6 +51,7 @@ export function presentCost(cost: CheckCost | null) {
     saving: window && savingOf(wholeTable, window),
     shared_with: sharedWith,
     message: describeCost(cost),
+    notes: notesOf(cost),
   }
 }
 
@@ -67,33 +69,36 @@ function savingOf(whole: CostEstimate, window: CostEstimate): number | null {
   return shareOf(whole.bytes, window.bytes) ?? shareOf(whole.rows, window.rows)
 }
 
+/** What a run and a month read, and what the window saves of that. */
+function describeCost({ wholeTable, window, runsPerMonth: runs, timeColumn }: CheckCost): string {
+  const read = window ?? wholeTable
+  const amount = describeAmount(read, 1)
+  if (amount === null) return 'What a run reads is unknown: the engine does not say.'
+  const runCount = Math.round(runs).toLocaleString('en')
+  const reading = `A run reads about ${amount}, a month of ${runCount} runs ${describeAmount(read, runs)}.`
+  const saving = window && savingOf(wholeTable, window)
+  if (saving === null) return reading
+  return saving > 0
+    ? `${reading} The window saves ${Math.round(saving * 100)} %: without it, a run would read ${describeAmount(wholeTable, 1)}.`
+    : `${reading} The window saves nothing: the engine plans to read the whole table all the same. Partitions by ${timeColumn}, or an index on it if the table is large, would spare that.`
+}
+
 const UNPLANNED_SQL = {
   expression: 'SQL of yours is not planned, and left out of the estimate.',
   select: 'A SELECT of yours is not planned: the estimate takes it for one reading of the whole table.',
 }
 
-function describeCost(cost: CheckCost): string {
-  const { wholeTable, window, runsPerMonth: runs, timeColumn, sharedWith, unplannedSql } = cost
-  const read = window ?? wholeTable
-  const saving = window && savingOf(wholeTable, window)
-  const amount = describeAmount(read, 1)
-  const runCount = Math.round(runs).toLocaleString('en')
+/** What else there is to know of it, sentences. */
+function notesOf({ unplannedSql, sharedWith }: CheckCost): string[] {
+  const others = sharedWith === 1 ? 'One active check' : `${sharedWith.toLocaleString('en')} active checks`
   return [
-    amount === null
-      ? 'What a run reads is unknown: the engine does not say.'
-      : `A run reads about ${amount}, a month of ${runCount} runs ${describeAmount(read, runs)}.`,
-    saving === null
-      ? ''
-      : saving > 0
-        ? `The window saves ${Math.round(saving * 100)} %.`
-        : `The window saves nothing: no partition and no index serve ${timeColumn}, so that all of the table is read.`,
-    amount !== null && unplannedSql ? UNPLANNED_SQL[unplannedSql] : '',
-    sharedWith === 0
-      ? ''
-      : `${sharedWith === 1 ? 'One active check' : `${sharedWith.toLocaleString('en')} active checks`} of this table can be measured by the same statement: due together, this one adds almost nothing, at most its own columns where columns are stored apart.`,
+    ...(unplannedSql ? [UNPLANNED_SQL[unplannedSql]] : []),
+    ...(sharedWith > 0
+      ? [
+          `${others} of this table can be measured by the same statement: due together, this one adds almost nothing, at most its own columns where columns are stored apart.`,
+        ]
+      : []),
   ]
-    .filter(Boolean)
-    .join(' ')
 }
 
 function describeAmount({ rows, bytes }: CostEstimate, runs: number): string | null {

@@ -98,6 +98,7 @@ function Outcome({ result: { run, at, newest }, input }: { result: Result; input
       <dt>${newest}</dt>
       <dd>${describeNow(run)} <${Verdict} run=${run} limit=${limit} /></dd>
     </dl>
+    <${Cost} run=${run} />
     ${run.error_message && html`<p class="bad">${run.error_message}</p>`}
     ${warnings.map(warning => html`<p key=${warning} class="warning">${warning}</p>`)}
     ${
@@ -106,6 +107,17 @@ function Outcome({ result: { run, at, newest }, input }: { result: Result; input
       html`<${PastPanel} run=${run} at=${at} newest=${newest} limit=${limit} setLimit=${input.setLimit} />`
     }
     <${Statements} run=${run} />`
+}
+
+/** What it would read, where the source was asked. */
+function Cost({ run }: { run: DryRun }) {
+  const cost = 'cost' in run ? run.cost : null
+  if (!cost) return null
+  return html`<dl class="cost">
+      <dt>${tuningTexts.cost}</dt>
+      <dd>${cost.message}</dd>
+    </dl>
+    ${cost.notes.map(note => html`<p key=${note} class="quiet">${note}</p>`)}`
 }
 
 function describeNow(run: DryRun): string {

@@ -42,6 +42,7 @@ export const tuningTexts = {
   dryRun: 'Dry run',
   now: 'Now',
   newestBucket: 'Newest bucket',
+  cost: 'Cost',
   isLearning: 'knows too little to judge',
   past: 'What the past would have said',
   pastFrom: (points: number, days: number, source: string) =>

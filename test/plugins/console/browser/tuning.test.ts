@@ -54,6 +54,7 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
       await button(page, 'Try it').click()
       await page.getByText('20 % invalid (100 of 500 rows)').waitFor()
       t.match(await page.locator('.preview .now').innerText(), /would fail/)
+      t.match(await page.locator('.preview').innerText(), /Cost\s+A run reads about .* a month of 30 runs/)
       t.match(await page.locator('.sql code').first().innerText(), /select .* from "public"\."orders"/s)
       const threshold = page.getByLabel('Threshold (% of invalid rows)')
       await threshold.fill('50')

@@ -64,6 +64,13 @@ export const behaviourFields: FieldSpec[] = [
     ...{ name: 'statement_timeout_seconds', label: 'Seconds for a statement', kind: 'integer' },
     ...{ min: 1, max: 3_600, hint: 'A statement that takes longer is ended by the database.' },
   },
+  {
+    ...{ name: 'max_bytes_per_statement', label: 'Bytes a statement may read', kind: 'integer' },
+    ...{
+      min: 10_485_760,
+      hint: 'Such as 10000000000 for 10 GB. A statement that would read more, as the database estimates, is not run. Empty for no limit.',
+    },
+  },
   { name: 'auto_tag_enabled', label: 'Tag columns by their names', kind: 'flag', initial: true },
 ]
 
