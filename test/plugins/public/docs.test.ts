@@ -165,7 +165,14 @@ t.test('every error code is documented with its status, and no other', async t =
 t.test('engines.md documents the capabilities of every engine, and valid configurations', async t => {
   const rows = [...pageText('engines').matchAll(/^\| .*\| `([a-z]+)` +\|(.*)\|$/gm)]
   t.strictSame(rows.map(([, name = '']) => name).sort(), server.connectors.names().sort())
-  const columns = ['readOnly', 'renames', 'lastModified', 'estimates', 'groupedPercentile'] as const
+  const columns = [
+    'readOnly',
+    'renames',
+    'lastModified',
+    'estimates',
+    'groupedPercentile',
+    'costEstimates',
+  ] as const
   const examples = blocksOf('engines').filter(({ language }) => language === 'json')
   t.equal(examples.length, rows.length)
   for (const [index, [, name = '', cells = '']] of rows.entries()) {
