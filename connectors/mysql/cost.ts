@@ -31,7 +31,7 @@ export async function estimateCost(
   read: CatalogReader,
   { statement, text }: { statement: Sql; text: string },
 ): Promise<CostEstimate> {
-  const plan = await read(sql`explain ${statement}`)
+  const plan = await read(sql`explain format = traditional ${statement}`)
   const scans = plan.filter(({ table }) => typeof table === 'string' && !table.startsWith('<'))
   if (scans.length === 0) return { rows: 0, bytes: 0 }
   const named = tablesOf(text)

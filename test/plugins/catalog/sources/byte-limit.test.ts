@@ -1,4 +1,5 @@
 import t from 'tap'
+import { profileJob } from '../../../../plugins/profiles/job.ts'
 import { requireByteLimit } from '../../../../plugins/catalog/sources/byte-limit.ts'
 import { logMariadb, logPostgresql, type StatementLog } from '../../../helpers/statement-log.ts'
 import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
@@ -42,7 +43,7 @@ function checksOf({ tenant, asset }: Pick<World, 'tenant' | 'asset'>) {
 /** A table of 12 MB, of which one day is small, and a table that is small. */
 async function startBig(t: Parameters<typeof makeWorldOn>[0]) {
   const world = await makeWorldOn(t, stage, [
-    'create table big (at timestamp not null, n int, note text) partition by range (at)',
+    'create table big (created_at timestamp not null, n int, note text) partition by range (created_at)',
     `create table big_old partition of big for values from (minvalue) to ('2026-01-01')`,
     `create table big_new partition of big for values from ('2026-01-01') to (maxvalue)`,
     `insert into big select timestamp '2025-06-01' + i % 100 * interval '1 day', i, repeat('x', 200)
@@ -90,7 +91,7 @@ t.test('a statement that would read more is not run, and its checks say why', as
   const log = await logPostgresql(source)
   t.match(await capture({ metric_type: 'row_count' }), { value: null, error_message: REFUSED })
   t.strictSame(await readings(log), [])
-  const windowed = { time_column: 'at', window: '1d', revisit: 0 }
+  const windowed = { time_column: 'created_at', window: '1d', revisit: 0 }
   t.match(await capture({ metric_type: 'row_count', ...windowed }), { value: 100, error_message: null })
   t.equal((await readings(log)).length, 1)
   t.match(await capture({ metric_type: 'row_count', table_path: 'small' }), { value: 1 })
@@ -150,24 +151,37 @@ t.test('functions of a user are not called for the estimate', async t => {
 })
 
 t.test('dry runs, the past of new checks, profiles and freshness keep to it', async t => {
-  const { ask, asset, limit, source, tenant } = await startBig(t)
+  const { ask, asset, limit, make, source } = await startBig(t)
   await limit(LIMIT)
   const log = await logPostgresql(source)
   const body = { table_path: 'big', metric_type: 'row_count' }
   const tried = await ask('POST', 'metrics/dry-run', { asset_id: asset.id, ...body })
   t.match(tried, { status: 'ERROR', error_message: REFUSED })
   t.ok(tried.cost.whole_table.bytes > LIMIT, 'and say what it would have cost')
-  const made = await ask('POST', `metrics/${asset.id}`, { ...body, backfill_days: 7 }).catch(
-    (error: unknown) => ({ backfill: { message: String(error) } }),
-  )
-  t.match(JSON.stringify(made), /could not be read|no timestamp column/)
-  const fresh = await tenant.ask('POST', '/api/v1/sdk/freshness/check', {
-    asset_id: asset.id,
-    table_path: 'big',
-    freshness_column: 'at',
+  const { backfill } = await ask('POST', `metrics/${asset.id}`, { ...body, backfill_days: 7 })
+  t.match(backfill.message, /^The past could not be read: The statement would read about/)
+  await make('validity', { rule_type: 'NOT_NULL', column_name: 'n' })
+  const [table] = await stage.app.query(`select id from tables where source_id = $1 and name = 'big'`, [
+    asset.id,
+  ])
+  const { job_id: job } = await ask('POST', `assets/${String(table?.id)}/profile`)
+  await stage.app.server.jobs.settled(profileJob, data => data.run_id === job)
+  t.match(JSON.stringify(await ask('GET', `jobs/${job}`)), /The statement would read about/)
+  await ask('POST', 'freshness/schedules', {
+    asset_id: table?.id,
+    freshness_column: 'created_at',
+    ...{ monitoring_mode: 'explicit', sla_threshold: '24h', check_interval: '1h' },
   })
-  t.not(fresh.status, 500)
-  t.strictSame(await readings(log), [])
+  t.match(
+    JSON.stringify(await ask('GET', `freshness/${String(table?.id)}`)),
+    /The statement would read about/,
+  )
+  const read = await readings(log)
+  t.strictSame(
+    read.filter(text => !/tablesample system/.test(text)),
+    [],
+    'a profile reads a sample that is small enough',
+  )
 })
 
 t.test('MariaDB refuses by the rows of its plan', { skip: mariadbAbsent }, async t => {
@@ -185,6 +199,7 @@ t.test('MariaDB refuses by the rows of its plan', { skip: mariadbAbsent }, async
     `create function tripwire(n int) returns int deterministic no sql
       begin signal sqlstate '45000' set message_text = 'tripwire was run'; return 1; end`,
   )
+  await shop.query(`grant execute on ${shop.name}.* to ${shop.config.username}`)
   const { tenant } = stage
   const made = await tenant.ask('POST', '/api/v1/sdk/assets', {
     name: 'mariadb',
@@ -198,7 +213,9 @@ t.test('MariaDB refuses by the rows of its plan', { skip: mariadbAbsent }, async
   await limit(LIMIT)
   const log = await logMariadb(t, shop)
   t.match(await capture({ metric_type: 'row_count' }), { value: null, error_message: REFUSED })
-  t.match(await capture({ metric_type: 'row_count', filter: 'n > 0' }), { error_message: REFUSED })
+  t.match(await capture({ metric_type: 'row_count', filter: 'tripwire(1) = 1' }), {
+    error_message: REFUSED,
+  })
   t.strictSame(await readings(log), [])
   const windowed = { time_column: 'at', window: '1d', revisit: 0 }
   t.match(await capture({ metric_type: 'row_count', ...windowed }), { value: 100 })
