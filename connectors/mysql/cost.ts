@@ -1,6 +1,7 @@
 /** What a statement would read, from MySQL's or MariaDB's plan of it and the mean length of the rows. */
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { CostEstimate, Row } from '../connector.ts'
+import { sumEstimates } from '../costs.ts'
 import { bindList, sql, type Sql } from '../sql.ts'
 
 /** What a table keeps, as the server last counted it. */
@@ -37,23 +38,30 @@ export async function estimateCost(
   const named = tablesOf(text)
   const sizes = await readSizes(read, named)
   const only = named.length === 1 ? named[0] : undefined
-  let [rows, bytes]: [number | null, number | null] = [0, 0]
+  const estimates: CostEstimate[] = []
   let before = { select: undefined as unknown, rows: 1 }
+  /** Rows of the last table that is read once: a dependent sub-query is run for each of them. */
+  let outerRows = 1
   for (const scan of scans) {
     const known = only ?? named.find(({ alias, name }) => (alias ?? name) === scan.table)
     const size = known && sizes.get(keyOf(known.schema, known.name))
-    const isJoined = before.select === scan.id && LOOKUPS.has(String(scan.type))
-    const examined = examinedRows(scan, isJoined ? before.rows : 1, size?.rows ?? null)
+    const isLookup = LOOKUPS.has(String(scan.type))
+    const isDependent = /^DEPENDENT/.test(String(scan.select_type))
+    const isJoined = before.select === scan.id && isLookup
+    const loops = isJoined ? before.rows : isDependent ? outerRows : 1
+    const examined = examinedRows(scan, loops, isLookup ? (size?.rows ?? null) : null)
     before = { select: scan.id, rows: examined ?? 1 }
-    rows = rows === null || examined === null ? null : rows + examined
+    if (!isDependent) outerRows = examined ?? 1
     const length = size?.rowLength ?? null
-    const part = examined === 0 ? 0 : examined === null || length === null ? null : examined * length
-    bytes = bytes === null || part === null ? null : bytes + part
+    estimates.push({
+      rows: examined,
+      bytes: examined === 0 ? 0 : examined === null || length === null ? null : examined * length,
+    })
   }
-  return { rows, bytes: bytes === null ? null : Math.round(bytes) }
+  return sumEstimates(estimates)
 }
 
-/** A lookup reads no table more than once over, as far as its size is known. */
+/** @param all the rows of a table that lookups read no more than once over, as far as they are known */
 function examinedRows({ rows }: Row, loops: number, all: number | null): number | null {
   if (rows === null || rows === undefined) return null
   const examined = Number(rows) * loops

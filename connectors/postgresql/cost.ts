@@ -1,6 +1,7 @@
 /** What a statement would read, from PostgreSQL's plan of it and the sizes of the relations that the plan reads. */
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { CostEstimate, Row } from '../connector.ts'
+import { sumEstimates } from '../costs.ts'
 import { sql, type Sql } from '../sql.ts'
 
 /** A node of `explain (format json, verbose)`; only what is used here. */
@@ -64,17 +65,6 @@ export async function estimateCost(read: CatalogReader, statement: Sql): Promise
   if (scans.length === 0) return { rows: 0, bytes: 0 }
   const sizes = await readSizes(read, scans)
   return sumEstimates(scans.map(scan => estimateScan(scan, sizes.get(keyOf(scan)))))
-}
-
-/** Adds estimates up; what is unknown of one is unknown of all. */
-export function sumEstimates(estimates: readonly CostEstimate[]): CostEstimate {
-  const sum = (numbers: (number | null)[]) =>
-    numbers.reduce((total, number) => (total === null || number === null ? null : total + number), 0)
-  const rounded = (number: number | null) => (number === null ? null : Math.round(number))
-  return {
-    rows: rounded(sum(estimates.map(({ rows }) => rows))),
-    bytes: rounded(sum(estimates.map(({ bytes }) => bytes))),
-  }
 }
 
 function scansOfPlan(row: Row | undefined): RelationScan[] {

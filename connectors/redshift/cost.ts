@@ -1,13 +1,13 @@
 /** What a statement would read, from the text of Redshift's plan. */
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { CostEstimate } from '../connector.ts'
-import { sumEstimates } from '../postgresql/cost.ts'
+import { sumEstimates } from '../costs.ts'
 import { sql, type Sql } from '../sql.ts'
 
-/** `XN Seq Scan on sales  (cost=0.00..1724.56 rows=172456 width=14)`; the scan of a sub-query is on none. */
-const SCAN = /\b(?:Seq|Index|Index Only|Bitmap Heap) Scan\b.* on .*\(cost=\S+ rows=(\d+) width=(\d+)\)/
-/** Scans of what lies outside, of which Redshift assumes rows where it has no statistics. */
-const FOREIGN_SCAN = /\b(?:S3|Spectrum|PG|Foreign)\b.*\bScan\b.*\(cost=/
+/** `XN Seq Scan on sales  (cost=0.00..1724.56 rows=172456 width=14)` */
+const TABLE_SCAN = /\b(?:Seq|Index|Index Only|Bitmap Heap) Scan\b.* on .*\(cost=\S+ rows=(\d+) width=(\d+)\)/
+/** Scans of what is no table: the tables of a sub-query have scans of their own. */
+const INNER_SCAN = /\b(?:Subquery|Function|Values|CTE|Bitmap Index) Scan\b/
 
 /**
  * What a statement would read, by one statement. The plan says how many rows each scan is expected to give, and how wide
@@ -16,13 +16,13 @@ const FOREIGN_SCAN = /\b(?:S3|Spectrum|PG|Foreign)\b.*\bScan\b.*\(cost=/
  */
 export async function estimateCost(read: CatalogReader, statement: Sql): Promise<CostEstimate> {
   const plan = await read(sql`explain ${statement}`)
-  return sumEstimates(
-    plan.flatMap((row): CostEstimate[] => {
-      const line = String(row['QUERY PLAN'])
-      if (FOREIGN_SCAN.test(line)) return [{ rows: null, bytes: null }]
-      const [, rows, width] = SCAN.exec(line) ?? []
-      if (rows === undefined) return []
-      return [{ rows: Number(rows), bytes: Number(width) === 0 ? null : Number(rows) * Number(width) }]
-    }),
-  )
+  const scans = plan.map(row => String(row['QUERY PLAN'])).filter(line => /\bScan\b.*\(cost=/.test(line))
+  return sumEstimates(scans.filter(line => !INNER_SCAN.test(line)).map(estimateScan))
+}
+
+/** Scans outside, such as those of Spectrum, give rows that are assumed where there are no statistics: they are unknown. */
+function estimateScan(line: string): CostEstimate {
+  const [, rows, width] = (/\b(?:S3|PG|Foreign)\b/.test(line) ? null : TABLE_SCAN.exec(line)) ?? []
+  if (rows === undefined) return { rows: null, bytes: null }
+  return { rows: Number(rows), bytes: Number(width) === 0 ? null : Number(rows) * Number(width) }
 }

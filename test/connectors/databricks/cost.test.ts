@@ -36,3 +36,16 @@ t.test('what Spark assumes of a table that it knows nothing of is no size', asyn
   const unknown = '+- Relation main.shop.orders[id#0L] csv, Statistics(sizeInBytes=8.0 EiB)'
   t.strictSame(await estimate(unknown), { rows: null, bytes: null })
 })
+
+t.test('tables of other sources count, and a plan that cannot be read is unknown', async t => {
+  const iceberg = '+- RelationV2[id#0L] lake.shop.orders, Statistics(sizeInBytes=2.0 KiB, rowCount=10)'
+  const hive = '+- HiveTableRelation [`main`.`shop`.`orders`, …], Statistics(sizeInBytes=1024.0 B)'
+  t.strictSame(await estimate(iceberg), { rows: 10, bytes: 2_048 })
+  t.strictSame(await estimate(iceberg, hive), { rows: null, bytes: 3_072 })
+  const counted = '+- LocalRelation [m#3L], Statistics(sizeInBytes=16.0 B, rowCount=1)'
+  t.strictSame(await estimate(counted), { rows: 0, bytes: 0 }, 'by the table’s own metadata')
+  t.strictSame(await estimateCost(async () => [{ plan: '== Physical Plan ==' }], statement), {
+    rows: null,
+    bytes: null,
+  })
+})

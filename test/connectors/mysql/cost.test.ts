@@ -60,6 +60,13 @@ t.test('a statement costs the rows that its plan examines', { skip }, async t =>
       t.ok(isAbout(rows, DAYS * DAY_ROWS + 1_000), `${rows} rows`)
       t.ok(Number(bytes) > DAYS * DAY_ROWS * 10, `${bytes} bytes`)
     })
+    await t.test('a sub-query that depends on the row is run for each', async t => {
+      const limit = raw('(select parent.id from')
+      const each = sql`select sum(${limit} ${table('customers')} parent where parent.id = child.amount limit 1)) as m
+        from ${table('orders')} child`
+      const { rows } = await estimate(connection, each)
+      t.ok(isAbout(rows, DAYS * DAY_ROWS + 1_000), `${rows} rows`)
+    })
     await t.test('what a name stands for decides the length of its rows', async t => {
       const both = sql`select a.n, b.n as m from (select count(amount) as n from ${table('orders')}) a
         cross join (select count(*) as n from ${table('customers')}) b`

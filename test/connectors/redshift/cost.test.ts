@@ -34,3 +34,15 @@ t.test('a scan of no columns has no width, and one of Spectrum no rows', async t
     { rows: null, bytes: null },
   )
 })
+
+t.test('a sub-query has no rows of its own, and a scan that is not known has unknown ones', async t => {
+  const scan = '        ->  XN Seq Scan on sales  (cost=0.00..10.00 rows=100 width=4)'
+  t.strictSame(await estimate('XN Subquery Scan q  (cost=0.00..10.00 rows=5 width=4)', scan), {
+    rows: 100,
+    bytes: 400,
+  })
+  t.strictSame(await estimate('XN Cloud Scan x  (cost=0.00..10.00 rows=5 width=4)', scan), {
+    rows: null,
+    bytes: null,
+  })
+})
