@@ -109,6 +109,27 @@ export interface ConstraintInfo {
   properties?: ConstraintProperties
 }
 
+export const PARTITION_METHODS = ['range', 'list', 'hash', 'time'] as const
+
+/** A column whose values decide in which partition a row lies. */
+export interface PartitionColumn {
+  name: string
+  /** `time` is a unit of time for each partition. Absent where the catalog does not say it. */
+  method?: (typeof PARTITION_METHODS)[number]
+  /** The canonical type of a column of moments that is not among the table's columns, and can be named in its WHERE. */
+  pseudoType?: string
+}
+
+/** How an engine keeps the rows of a table, so that a condition on these columns makes it read less. */
+export interface TablePartitioning {
+  /** Outermost first, without expressions; empty where rows are only clustered. */
+  columns: PartitionColumn[]
+  /** The columns of its cluster or sort key in their order, as far as they are columns. */
+  clustering: string[]
+  /** The engine refuses statements without a condition on a column of `columns`. */
+  requiresFilter?: true
+}
+
 export const TABLE_KINDS = ['table', 'view', 'materialized_view', 'external_table'] as const
 export type TableKind = (typeof TABLE_KINDS)[number]
 
@@ -122,10 +143,39 @@ export interface TableInfo extends TableRef {
   identity?: string
   /** Row count from the engine's statistics, where it has them. */
   estimatedRows?: number
+  /** Absent where rows are neither partitioned nor clustered, or the catalog does not say it. */
+  partitioning?: TablePartitioning
   /** Why its columns could not be read, of an object that is there all the same: a view over a dropped table. */
   columnsError?: ConnectorError
   /** Why its constraints could not be read, where its columns could: those that it had are then not known to be gone. */
   constraintsError?: ConnectorError
+}
+
+/** A column by which the rows of a table can be selected by their time: one of its own, or a pseudo column. */
+export function findTimeColumn(
+  { columns, partitioning }: Pick<TableInfo, 'columns' | 'partitioning'>,
+  name: string,
+): ColumnInfo | undefined {
+  const own = columns.find(column => column.name === name)
+  if (own) return own
+  const type = partitioning?.columns.find(column => column.name === name)?.pseudoType
+  if (type === undefined) return undefined
+  return {
+    name,
+    ordinal: 0,
+    type,
+    rawType: type,
+    kind: 'timestamp',
+    nullable: true,
+    default: null,
+    comment: null,
+  }
+}
+
+/** The value of `TableInfo.partitioning`: absent where there is nothing to say. */
+export function partitioningOf(partitioning: TablePartitioning): Pick<TableInfo, 'partitioning'> {
+  const { columns, clustering, requiresFilter } = partitioning
+  return columns.length + clustering.length > 0 || requiresFilter ? { partitioning } : {}
 }
 
 const NEEDS_QUOTES_PATTERN = /[."\s]|^$/

@@ -5,6 +5,7 @@ import {
   COLUMN_KINDS,
   formatName,
   GENERATED_KINDS,
+  PARTITION_METHODS,
   REFERENTIAL_ACTIONS,
   TABLE_KINDS,
   type TableInfo,
@@ -92,7 +93,11 @@ function findTableProblem(table: unknown): string | null {
   for (const name of ['columnsError', 'constraintsError'])
     if (rest[name] !== undefined && !(rest[name] instanceof ConnectorError))
       return `${name} must be a ConnectorError, or left out`
-  return findColumnsProblem(columns) ?? findConstraintsProblem(constraints)
+  return (
+    findColumnsProblem(columns) ??
+    findConstraintsProblem(constraints) ??
+    (rest.partitioning === undefined ? null : findPartitioningProblem(rest.partitioning))
+  )
 }
 
 function findColumnsProblem(columns: unknown): string | null {
@@ -187,6 +192,22 @@ function findPropertiesProblem(properties: unknown): string | null {
   if (prefixLengths !== undefined && !(Array.isArray(prefixLengths) && prefixLengths.every(isLength)))
     return '.properties.prefixLengths must be an array of numbers and null, or left out'
   return null
+}
+
+function findPartitioningProblem(partitioning: unknown): string | null {
+  if (!isObject(partitioning)) return 'partitioning must be an object, or left out'
+  const { columns, clustering, requiresFilter } = partitioning
+  const isColumn = (column: unknown) =>
+    isObject(column) &&
+    isName(column.name) &&
+    (column.method === undefined || (PARTITION_METHODS as readonly unknown[]).includes(column.method)) &&
+    isOptionalText(column.pseudoType)
+  if (!Array.isArray(columns) || !columns.every(isColumn))
+    return 'partitioning.columns must be an array of columns, each with its name'
+  if (!isListOfNames(clustering)) return 'partitioning.clustering must be an array of names'
+  return requiresFilter === undefined || requiresFilter === true
+    ? null
+    : 'partitioning.requiresFilter must be true, or left out'
 }
 
 const A_NAME = `a string of at most ${MAX_NAME_LENGTH} characters`

@@ -24,6 +24,10 @@ const NATIVE_TABLE_TYPE = 1
  * (table, column, size), the `dataset` and `name` of the table, and what the part has.
  * https://cloud.google.com/bigquery/docs/information-schema-intro
  *
+ * `partitioned` of a table is whether statements need a condition on its partition, of a column whether it is that of
+ * partitions: also a pseudo column without a place, such as `_PARTITIONTIME`.
+ * https://cloud.google.com/bigquery/docs/information-schema-columns
+ *
  * With the region's qualifier, which needs rights on the project, or with that of the dataset.
  */
 export function catalogQuery(reach: BigqueryScope): Sql {
@@ -31,20 +35,27 @@ export function catalogQuery(reach: BigqueryScope): Sql {
   return sql`
     select 'table' as part, t.table_schema as dataset, t.table_name as name,
       cast(null as string) as item, cast(null as int64) as place, t.table_type as type,
-      cast(null as string) as nullable, cast(null as string) as preset, o.option_value as note
+      cast(null as string) as nullable, cast(null as string) as preset, o.note,
+      o.required as partitioned, cast(null as int64) as clustered
     from ${of('TABLES')} t
-    left join ${of('TABLE_OPTIONS')} o
-      on o.table_schema = t.table_schema and o.table_name = t.table_name and o.option_name = 'description'
+    left join (
+      select table_schema, table_name,
+        max(case when option_name = 'description' then option_value end) as note,
+        max(case when option_name = 'require_partition_filter' then option_value end) as required
+      from ${of('TABLE_OPTIONS')}
+      group by table_schema, table_name
+    ) o on o.table_schema = t.table_schema and o.table_name = t.table_name
     where ${scopeCondition(reach, 't')}
     union all
     select 'column', c.table_schema, c.table_name,
-      c.column_name, c.ordinal_position, c.data_type, c.is_nullable, c.column_default, p.description
+      c.column_name, c.ordinal_position, c.data_type, c.is_nullable, c.column_default, p.description,
+      c.is_partitioning_column, c.clustering_ordinal_position
     from ${of('COLUMNS')} c
     left join ${of('COLUMN_FIELD_PATHS')} p
       on p.table_schema = c.table_schema and p.table_name = c.table_name and p.field_path = c.column_name
-    where ${scopeCondition(reach, 'c')} and c.is_hidden = 'NO'
+    where ${scopeCondition(reach, 'c')} and (c.is_hidden = 'NO' or c.is_partitioning_column = 'YES')
     union all
-    select 'size', s.dataset, s.name, null, s.total, null, null, null, null
+    select 'size', s.dataset, s.name, null, s.total, null, null, null, null, null, null
     from (${sizesSource(reach)}) s`
 }
 

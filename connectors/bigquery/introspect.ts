@@ -1,4 +1,4 @@
-import { sortTables, tablePath } from '../catalog.ts'
+import { partitioningOf, sortTables, tablePath } from '../catalog.ts'
 import type { ConstraintInfo, TableInfo, TableKind, TableRef } from '../catalog.ts'
 import type { Row, ViewDefinition } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
@@ -22,12 +22,13 @@ export interface BigqueryCatalogReader {
 
 /** A row of `catalogQuery` or `keysQuery`. */
 interface BigqueryCatalogRow
-  extends Row, Record<'item' | 'type' | 'nullable' | 'preset' | 'note', string | null> {
+  extends Row, Record<'item' | 'type' | 'nullable' | 'preset' | 'note' | 'partitioned', string | null> {
   part: 'table' | 'column' | 'size' | 'key' | 'target'
   dataset: string
   name: string
   place: number | null
   referred: number | null
+  clustered: number | null
 }
 
 /** Datasets of one statement of keys: it names two views of each, and may name 1,000. */
@@ -154,8 +155,13 @@ function assembleTables(
   const tables = new Map(
     (parts.get('table') ?? []).map(entry => [pathOf(entry), describeTable(project, entry)] as const),
   )
-  for (const entry of parts.get('column') ?? [])
-    tables.get(pathOf(entry))?.columns.push(describeColumn(entry))
+  for (const [path, entries] of Map.groupBy(parts.get('column') ?? [], pathOf)) {
+    const table = tables.get(path)
+    if (!table) continue
+    // A pseudo column has no place.
+    table.columns = entries.filter(({ place }) => place !== null).map(describeColumn)
+    Object.assign(table, describePartitioning(entries, table.partitioning?.requiresFilter))
+  }
   for (const entry of parts.get('size') ?? []) {
     const table = tables.get(pathOf(entry))
     if (table && entry.place !== null) table.estimatedRows = Number(entry.place)
@@ -171,7 +177,10 @@ function assembleTables(
   return [...tables.values()]
 }
 
-function describeTable(project: string, { dataset, name, type, note }: BigqueryCatalogRow): TableInfo {
+function describeTable(
+  project: string,
+  { dataset, name, type, note, partitioned }: BigqueryCatalogRow,
+): TableInfo {
   return {
     catalog: project,
     schema: dataset,
@@ -180,7 +189,24 @@ function describeTable(project: string, { dataset, name, type, note }: BigqueryC
     comment: note === null ? null : parseStringLiteral(note),
     columns: [],
     constraints: [],
+    ...(partitioned === 'true' && { partitioning: { columns: [], clustering: [], requiresFilter: true } }),
   }
+}
+
+/** Tables are partitioned by ranges of integers, or by units of time. */
+function describePartitioning(entries: readonly BigqueryCatalogRow[], requiresFilter: true | undefined) {
+  const columns = entries
+    .filter(({ partitioned }) => partitioned === 'YES')
+    .map(({ item, type, place }) => ({
+      name: item ?? '',
+      method: type === 'INT64' ? ('range' as const) : ('time' as const),
+      ...(place === null && { pseudoType: canonicalType(type ?? '') }),
+    }))
+  const clustering = entries
+    .filter(({ clustered }) => clustered !== null)
+    .toSorted((a, b) => Number(a.clustered) - Number(b.clustered))
+    .map(({ item }) => item ?? '')
+  return partitioningOf({ columns, clustering, ...(requiresFilter && { requiresFilter }) })
 }
 
 function describeColumn(row: BigqueryCatalogRow): TableInfo['columns'][number] {

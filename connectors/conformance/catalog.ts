@@ -186,6 +186,26 @@ export const catalogGroups: readonly PromiseGroup[] = [
       )
     },
   },
+  {
+    name: 'partitioning',
+    async run(kit) {
+      const { fixture } = kit
+      await kit.holdsUnless(
+        fixture.partitionedTable ? undefined : 'the fixture makes no partitioned table',
+        'a table has the columns by which its rows are kept apart, and others have none',
+        async () => {
+          const [table, column] = [kit.text(kit.table('conformance_partitioned')), kit.text(kit.quote('day'))]
+          for (const statement of fixture.partitionedTable?.(table, column) ?? [])
+            await fixture.execute(statement)
+          const found = await introspectOne(kit, 'conformance_partitioned')
+          const { columns = [], clustering = [] } = found.partitioning ?? {}
+          assert.deepEqual([...columns.map(({ name }) => name), ...clustering], ['day'])
+          assert.equal((await introspectOne(kit, 'conformance_values')).partitioning, undefined)
+          assert.equal((await introspectOne(kit, 'conformance_view')).partitioning, undefined)
+        },
+      )
+    },
+  },
   modifiedGroup,
   {
     name: 'renames',

@@ -164,6 +164,11 @@ export interface Fixture {
   textLength?: number
   /** Statements that comment on a table and on one of its columns; defaults to `comment on`. */
   comment?(table: string, column: string, comment: string): string[]
+  /**
+   * Statements that make a table with a column, and have its rows partitioned, or kept in order, by that column of dates;
+   * when given, `introspect` must say so.
+   */
+  partitionedTable?(table: string, column: string): string[]
   /** Statements that bring the engine's statistics up to date, before estimates are asked for. */
   analyze?(table: string): string[]
 }

@@ -33,9 +33,14 @@ export function countQuery(reach: DatabricksScope): Sql {
 /**
  * Tables, columns and keys in one statement, so that a table dropped meanwhile is either listed or not, never
  * without its columns. Rows are `part` (table, column, key), the table's `catalog_name`, `schema_name` and
- * `table_name`, and what the part has.
+ * `table_name`, and what the part has. `partition_place` is the place of a column in the key of partitions.
  */
-export function catalogQuery(reach: DatabricksScope, share: CatalogShare): Sql {
+export function catalogQuery(
+  reach: DatabricksScope,
+  share: CatalogShare,
+  { hasPartitions = true } = {},
+): Sql {
+  const partition = raw(hasPartitions ? 'c.partition_ordinal_position' : 'null')
   const of = (name: string) => informationSchemaView(reach, name)
   const where = (alias: string) => sql`${scopeCondition(reach, alias)}${shareCondition(alias, share)}`
   return sql`
@@ -44,21 +49,22 @@ export function catalogQuery(reach: DatabricksScope, share: CatalogShare): Sql {
       cast(null as string) as item, cast(null as int) as place, t.table_type as type,
       cast(null as string) as nullable, cast(null as string) as preset, t.comment,
       cast(null as string) as column_name, cast(null as string) as to_catalog,
-      cast(null as string) as to_schema, cast(null as string) as to_table, cast(null as string) as to_column
+      cast(null as string) as to_schema, cast(null as string) as to_table, cast(null as string) as to_column,
+      cast(null as int) as partition_place
     from ${of('tables')} t
     where ${where('t')}
     union all
     select 'column', c.table_catalog, c.table_schema, c.table_name,
       c.column_name, c.ordinal_position, coalesce(c.full_data_type, c.data_type),
       c.is_nullable, c.column_default, c.comment,
-      null, null, null, null, null
+      null, null, null, null, null, ${partition}
     from ${of('columns')} c
     where ${where('c')}
     union all
     select 'key', k.table_catalog, k.table_schema, k.table_name,
       k.constraint_name, k.ordinal_position, n.constraint_type,
       null, null, null,
-      k.column_name, p.table_catalog, p.table_schema, p.table_name, p.column_name
+      k.column_name, p.table_catalog, p.table_schema, p.table_name, p.column_name, null
     from ${of('key_column_usage')} k
     join ${of('table_constraints')} n
       on n.constraint_catalog = k.constraint_catalog and n.constraint_schema = k.constraint_schema

@@ -1,4 +1,4 @@
-import { sortTables, tablePath } from '../catalog.ts'
+import { partitioningOf, sortTables, tablePath } from '../catalog.ts'
 import type { ConstraintInfo, TableInfo, TableKind, TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
@@ -13,6 +13,7 @@ type DatabricksCatalogRow = Record<'catalog_name' | 'schema_name' | 'table_name'
   Record<'to_catalog' | 'to_schema' | 'to_table' | 'to_column', string | null> & {
     part: 'table' | 'column' | 'key'
     place: number | null
+    partition_place: number | null
   }
 
 /** https://docs.databricks.com/sql/language-manual/information-schema/tables.html; what is not here is a table. */
@@ -54,6 +55,7 @@ export async function introspect(read: CatalogReader, reach: DatabricksScope): P
   }
   for (const [table, columns] of groupByTable(of('column'), found)) {
     table.columns = columns.sort(comparePlaces).map(toColumnInfo)
+    Object.assign(table, describePartitioning(columns))
   }
   for (const [table, keys] of groupByTable(of('key'), found)) {
     table.constraints = [...Map.groupBy(keys, ({ item }) => item)].flatMap(([, key]) => toConstraints(key))
@@ -61,17 +63,39 @@ export async function introspect(read: CatalogReader, reach: DatabricksScope): P
   return sortTables([...found.values()])
 }
 
+/** Catalogs of older metastores have no `partition_ordinal_position`: they are read without it. */
 async function readCatalogRows(read: CatalogReader, reach: DatabricksScope): Promise<Row[]> {
   try {
-    return await read(catalogQuery(reach, { index: 0, of: 1 }))
+    return await readShares(read, reach, { hasPartitions: true })
+  } catch (error) {
+    if (!(error instanceof ConnectorError && error.kind === 'invalid-query')) throw error
+    return readShares(read, reach, { hasPartitions: false })
+  }
+}
+
+async function readShares(
+  read: CatalogReader,
+  reach: DatabricksScope,
+  columns: { hasPartitions: boolean },
+): Promise<Row[]> {
+  try {
+    return await read(catalogQuery(reach, { index: 0, of: 1 }, columns))
   } catch (error) {
     if (!(error instanceof ConnectorError && error.code === REPLY_TOO_LARGE)) throw error
   }
   const rows: Row[] = []
   for (let index = 0; index < SHARE_COUNT; index++) {
-    for (const row of await read(catalogQuery(reach, { index, of: SHARE_COUNT }))) rows.push(row)
+    for (const row of await read(catalogQuery(reach, { index, of: SHARE_COUNT }, columns))) rows.push(row)
   }
   return rows
+}
+
+function describePartitioning(entries: readonly DatabricksCatalogRow[]) {
+  const columns = entries
+    .filter(({ partition_place: place }) => place !== null)
+    .toSorted((a, b) => Number(a.partition_place) - Number(b.partition_place))
+    .map(({ item }) => ({ name: item ?? '', method: 'list' as const }))
+  return partitioningOf({ columns, clustering: [] })
 }
 
 function groupByTable(

@@ -29,7 +29,7 @@ const RELATIONS = raw(`table_type in ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')`
 
 /** A row of `catalogQuery`; what a to g are depends on the part. */
 export interface MysqlCatalogRow extends Row, Record<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g', string | null> {
-  part: 'table' | 'column' | 'index' | 'foreign' | 'rule'
+  part: 'table' | 'column' | 'index' | 'foreign' | 'rule' | 'partition'
   tbl: string
   name: string
   place: string
@@ -62,7 +62,11 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     union all
     select 'rule', table_name, constraint_name, '0',
       delete_rule, update_rule, null, null, null, null, null
-    from information_schema.referential_constraints where ${scopeCondition(scope, 'constraint_schema')}`
+    from information_schema.referential_constraints where ${scopeCondition(scope, 'constraint_schema')}
+    union all
+    select distinct 'partition', table_name, '', '0',
+      partition_method, partition_expression, null, null, null, null, null
+    from information_schema.partitions where ${tables} and partition_name is not null`
 }
 
 /** `schema`, `name`, `definition` of the views of the session's own database; empty without SHOW VIEW. */

@@ -12,6 +12,7 @@ import type { StreamingCatalogReader } from '../catalog-reader.ts'
 import type { ConnectorError } from '../errors.ts'
 import { catalogQuery, estimatesQuery, type MysqlCatalogRow } from './catalog-query.ts'
 import { classifyMysqlError } from './errors.ts'
+import { describePartitioning } from './partitioning.ts'
 import { canonicalDefault, canonicalType, columnKind, columnProperties } from './types.ts'
 
 type ColumnType = Pick<ColumnInfo, 'type' | 'rawType' | 'kind'>
@@ -34,6 +35,7 @@ export async function introspect(
   const late: MysqlCatalogRow[] = []
   const keys = new Map<string, MysqlCatalogRow[]>()
   const rules = new Map<string, ConstraintProperties>()
+  const partitioned: MysqlCatalogRow[] = []
 
   const addColumn = (entry: MysqlCatalogRow) => {
     const table = found.get(entry.tbl)
@@ -52,6 +54,8 @@ export async function introspect(
       if (!addColumn(entry)) late.push(entry)
     } else if (entry.part === 'rule') {
       rules.set(`${entry.tbl}\0${entry.name}`, keyProperties(entry))
+    } else if (entry.part === 'partition') {
+      partitioned.push(entry)
     } else {
       const key = `${entry.part}\0${entry.tbl}\0${entry.name}`
       const parts = keys.get(key)
@@ -66,6 +70,10 @@ export async function introspect(
     const [{ part, tbl, name }] = parts as [MysqlCatalogRow]
     const constraint = part === 'index' ? toKey(parts) : toForeignKey(parts, rules.get(`${tbl}\0${name}`))
     if (constraint) found.get(tbl)?.constraints.push(constraint)
+  }
+  for (const entry of partitioned) {
+    const table = found.get(entry.tbl)
+    if (table) Object.assign(table, describePartitioning(table, entry.a ?? '', entry.b ?? ''))
   }
   for (const [name, table] of found) {
     const unread = broken.get(name) ?? (table.columns.length === 0 ? noColumnsError(table) : undefined)

@@ -114,16 +114,18 @@ const USED = raw(`
  * | collation  | collation |                 | name | exact    |                 |         |            |
  * | constraint | relation  | key columns     | name | nature   | column numbers  | target  | numbers at |
  * | target     | target    | number          | name | table    | schema          |         |            |
+ * | partition  | relation  |                 |      | strategy | column numbers  |         |            |
  *
  * `required` is true where NULL is refused; ` 0 ` and `attidentity` follow where there is one, or the oid of the collation
  * in place of 0 where it is not the default, and ` g` and `attgenerated` where there is one. A member is a label of an enumeration, an attribute of a
  * composite type, or the type within a domain or an array, by its role. `base` is the type under a domain. `key columns` is how many of the numbers count, null for all. `nature` is
  * seven characters: contype, confupdtype, confdeltype, confmatchtype, and t or f for deferrable, initially deferred and
  * nulls not distinct. A collation is exact unless it is nondeterministic. A target is a table outside the scope that a foreign key
- * refers to, a row for each of its columns that are named.
+ * refers to, a row for each of its columns that are named. The numbers of a partition key are those of its columns, and 0 where
+ * it has an expression.
  */
 export interface PostgresqlCatalogRow extends Row, Record<'a' | 'b' | 'c' | 'd', string | null> {
-  part: 'table' | 'type' | 'member' | 'column' | 'collation' | 'constraint' | 'target'
+  part: 'table' | 'type' | 'member' | 'column' | 'collation' | 'constraint' | 'target' | 'partition'
   oid: number
   number: number | null
   name: string
@@ -224,6 +226,11 @@ const TARGETS = raw(`
     left join relation known on known.oid = t.oid
     where known.oid is null`)
 
+// partattrs is an int2vector, whose text is numbers with spaces between them.
+const PARTITION_KEYS = raw(`
+    select 'partition', r.oid, null, '', p.partstrat::text, p.partattrs::text, null, null
+    from relation r join pg_catalog.pg_partitioned_table p on p.partrelid = r.oid where r.relkind = 'p'`)
+
 /**
  * The whole catalog in one statement, so that a table dropped meanwhile is either listed or not, never without
  * its columns. Its rows are `CatalogRow`s in no order.
@@ -237,7 +244,8 @@ export function catalogQuery(scope: readonly TableRef[] | undefined): Sql {
     union all ${COLUMNS}
     union all ${COLLATIONS}
     union all ${CONSTRAINTS}
-    union all ${TARGETS}`
+    union all ${TARGETS}
+    union all ${PARTITION_KEYS}`
 }
 
 /**

@@ -1,10 +1,12 @@
 import {
+  partitioningOf,
   sortTables,
   tablePath,
   type ColumnInfo,
   type ColumnProperties,
   type ConstraintInfo,
   type ConstraintProperties,
+  type PartitionColumn,
   type ReferentialAction,
   type TableInfo,
   type TableKind,
@@ -85,6 +87,10 @@ export async function introspect(
     }
     if (name !== undefined && exact !== TRUE) column.nondeterministicCollation = name
     if (type !== undefined && shapes.isIncomparable(type)) column.isIncomparable = true
+  }
+  for (const { oid, a: strategy, b: numbers } of late.filter(({ part }) => part === 'partition')) {
+    const table = found.get(oid)
+    if (table) Object.assign(table, describePartitioning(table, strategy ?? '', numbers ?? ''))
   }
   for (const row of late.filter(({ part }) => part === 'constraint')) {
     const target = row.c === null ? undefined : (found.get(Number(row.c)) ?? outside.get(Number(row.c)))
@@ -247,6 +253,24 @@ function describeConstraint(
   if (!target || at === null) return constraint
   const table = { catalog: target.catalog, schema: target.schema, name: target.name }
   return { ...constraint, references: { table, columns: columnNames(target, at) } }
+}
+
+/** Strategies of partitioning by `partstrat`. */
+const PARTITION_STRATEGIES: Readonly<Record<string, PartitionColumn['method']>> = {
+  r: 'range',
+  l: 'list',
+  h: 'hash',
+}
+
+function describePartitioning(table: TableInfo, strategy: string, numbers: string) {
+  const method = PARTITION_STRATEGIES[strategy]
+  const names = columnsByNumber(table)
+  // The number of an expression is 0, which no column has.
+  const columns = numbers.split(' ').flatMap(number => names.get(Number(number)) ?? [])
+  return partitioningOf({
+    columns: columns.map(name => ({ name, ...(method && { method }) })),
+    clustering: [],
+  })
 }
 
 /** The properties of a constraint by its `nature`, see `CatalogRow`. */

@@ -46,12 +46,16 @@ export const viewsQuery = sql`
     from ${RELATIONS}
     where c.relkind in ('v', 'm')`
 
-/** `oid`, `number`, `name`, `type`, `required`, `expression`, `comment`; also those that foreign keys refer to. */
+/**
+ * `oid`, `number`, `name`, `type`, `required`, `expression`, `comment`, `sorted` (the place in the sort key, 0 for none, every
+ * second one negative in an interleaved key); also those that foreign keys refer to.
+ */
 export function columnsQuery(scope: readonly TableRef[] | undefined): Sql {
   return sql`
     select a.attrelid as oid, a.attnum as number, a.attname as name,
       format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required,
-      pg_get_expr(f.adbin, f.adrelid) as expression, d.description as comment
+      pg_get_expr(f.adbin, f.adrelid) as expression, d.description as comment,
+      a.attsortkeyord as sorted
     from ${RELATIONS}
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef f on f.adrelid = c.oid and f.adnum = a.attnum
@@ -95,11 +99,11 @@ export function closedSchemasQuery(schemas: readonly string[]): Sql {
       and not exists (select 1 from pg_class c where c.relnamespace = n.oid)`
 }
 
-/** Columns of external (Spectrum) tables, which are listed for other databases as well: `schema`, `table`, `name`, `type`, `number`, `nullable` (a text). */
+/** Columns of external (Spectrum) tables, which are listed for other databases as well: `schema`, `table`, `name`, `type`, `number`, `nullable` (a text), `partition`, the place in the key of partitions, 0 for none. */
 export function externalQuery(scope: readonly TableRef[] | undefined, database: string): Sql {
   return sql`
     select schemaname as schema, tablename as table, columnname as name, external_type as type,
-      columnnum as number, is_nullable as nullable
+      columnnum as number, is_nullable as nullable, part_key as partition
     from svv_external_columns
     where lower(redshift_database_name) = lower(${database}) ${scopeCondition(scope, raw('schemaname'), raw('tablename'))}`
 }

@@ -1,4 +1,4 @@
-import { sortTables, tablePath } from '../catalog.ts'
+import { partitioningOf, sortTables, tablePath } from '../catalog.ts'
 import type { ColumnInfo, ConstraintInfo, TableInfo, TableRef } from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { HiddenParts, ReducedTable } from '../connector.ts'
@@ -26,7 +26,7 @@ type RedshiftTableRow = {
   materialized: boolean | null
 }
 
-type RedshiftColumnRow = Record<'oid' | 'number', number> &
+type RedshiftColumnRow = Record<'oid' | 'number' | 'sorted', number> &
   Record<'name' | 'type', string> &
   Record<'expression' | 'comment', string | null> & { required: boolean }
 
@@ -42,6 +42,7 @@ type NamedColumnRow = {
   type: string
   number: number
   nullable?: string | null
+  partition?: number
 }
 
 const CONSTRAINT_TYPES: Readonly<Record<string, ConstraintInfo['type']>> = {
@@ -76,9 +77,16 @@ export async function introspect(
     paths.set(tablePath(table), table)
   }
   const columnNames = new Map<string, string>()
+  const sorted: RedshiftColumnRow[] = []
   for (const row of await rowsOf<RedshiftColumnRow>(columnsQuery)) {
     columnNames.set(`${row.oid} ${row.number}`, row.name)
     tables.get(row.oid)?.columns.push(describeColumn(row))
+    if (Number(row.sorted) !== 0) sorted.push(row)
+  }
+  for (const [oid, key] of Map.groupBy(sorted, row => row.oid)) {
+    const table = tables.get(oid)
+    const clustering = key.sort((a, b) => Math.abs(a.sorted) - Math.abs(b.sorted)).map(({ name }) => name)
+    if (table) Object.assign(table, partitioningOf({ columns: [], clustering }))
   }
   for (const row of await rowsOf<RedshiftConstraintRow>(constraintsQuery)) {
     const constraint = describeConstraint(catalog, row, columnNames)
@@ -88,6 +96,7 @@ export async function introspect(
     const ref = { catalog, schema: row.schema, name: row.table }
     paths.get(tablePath(ref))?.columns.push(describeNamedColumn(row))
   }
+  const partitioned: { table: TableInfo; row: NamedColumnRow }[] = []
   for (const row of await rowsOf<NamedColumnRow>(externalQuery)) {
     const ref: TableRef = { catalog, schema: row.schema, name: row.table }
     if (!isWanted(ref)) continue
@@ -101,6 +110,14 @@ export async function introspect(
     }
     paths.set(path, table)
     table.columns.push(describeNamedColumn(row))
+    if (Number(row.partition) > 0) partitioned.push({ table, row })
+  }
+  for (const [table, key] of Map.groupBy(partitioned, each => each.table)) {
+    const columns = key
+      .map(({ row }) => row)
+      .sort((a, b) => Number(a.partition) - Number(b.partition))
+      .map(({ name }) => ({ name, method: 'list' as const }))
+    Object.assign(table, partitioningOf({ columns, clustering: [] }))
   }
   const described = [...paths.values()].filter(table => table.kind !== 'table' || table.columns.length > 0)
   for (const table of described) if (table.columns.length === 0) table.columnsError = noColumnsError(table)

@@ -39,11 +39,11 @@ function scopeConditions(scope: SnowflakeScope): Sql {
     : sql`${ofUsers} and table_schema in (${bindList(schemas)})`
 }
 
-/** `schema`, `name`, `type`, `rows`, `comment` of tables and views. */
+/** `schema`, `name`, `type`, `rows`, `comment`, `clustering` of tables and views. */
 export function tablesQuery(scope: SnowflakeScope): Sql {
   return sql`
     select table_schema as "schema", table_name as "name", table_type as "type", row_count as "rows",
-      comment as "comment"
+      comment as "comment", clustering_key as "clustering"
     from ${informationSchemaView(scope.database, 'tables')}
     where ${scopeConditions(scope)}`
 }

@@ -1,4 +1,11 @@
-import { sortTables, tablePath, type TableInfo, type TableKind, type TableRef } from '../catalog.ts'
+import {
+  partitioningOf,
+  sortTables,
+  tablePath,
+  type TableInfo,
+  type TableKind,
+  type TableRef,
+} from '../catalog.ts'
 import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { invalidQueryError, type ConnectorError } from '../errors.ts'
@@ -22,6 +29,7 @@ export async function introspect(read: CatalogReader, scope: SnowflakeScope): Pr
   if (tablesInScope(scope)?.length === 0) return []
   const wanted = scopePaths(scope)
   const found = new Map<string, TableInfo>()
+  const clustered: { path: string; key: string }[] = []
   const at = (schema: unknown, name: unknown) =>
     found.get(tablePath({ catalog: scope.database, schema: String(schema), name: String(name) }))
 
@@ -29,9 +37,15 @@ export async function introspect(read: CatalogReader, scope: SnowflakeScope): Pr
     const table = toTableInfo(scope.database, row)
     const path = tablePath(table)
     if (!String(row.type).includes('TEMPORARY') && (wanted?.has(path) ?? true)) found.set(path, table)
+    const key = textOrNull(row.clustering)
+    if (key !== null) clustered.push({ path, key })
   }
   for (const row of await read(columnsQuery(scope)))
     at(row.schema, row.table)?.columns.push(toColumnInfo(row))
+  for (const { path, key } of clustered) {
+    const table = found.get(path)
+    if (table) Object.assign(table, describeClustering(table, key))
+  }
   await recheckTablesWithoutColumns(read, scope, found)
 
   for (const kind of ['PRIMARY', 'UNIQUE', 'IMPORTED'] as const) {
@@ -39,6 +53,28 @@ export async function introspect(read: CatalogReader, scope: SnowflakeScope): Pr
       at(schema, table)?.constraints.push(constraint)
   }
   return sortTables([...found.values()])
+}
+
+/**
+ * The columns of a cluster key, which the catalog prints as `LINEAR(DAY, "Region", TO_DATE(AT))`; expressions are left out.
+ * https://docs.snowflake.com/en/user-guide/tables-clustering-keys
+ */
+function describeClustering({ columns }: TableInfo, key: string) {
+  const inner = /^(?:linear)?\s*\((.*)\)$/isu.exec(key.trim())?.[1] ?? ''
+  const parts: string[] = ['']
+  let depth = 0
+  for (const [token] of inner.matchAll(/"(?:[^"]|"")*"|[^"(),]+|./gsu)) {
+    if (token === '(') depth += 1
+    if (token === ')') depth -= 1
+    if (token === ',' && depth === 0) parts.push('')
+    else parts[parts.length - 1] += token
+  }
+  const clustering = parts.flatMap(part => {
+    const text = part.trim()
+    const name = text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text.toUpperCase()
+    return columns.some(column => column.name === name) ? [name] : []
+  })
+  return partitioningOf({ columns: [], clustering })
 }
 
 /** Tables without columns were dropped between the two statements, or exist and their columns are not listed. */

@@ -62,6 +62,7 @@ t.test('it conforms', async t => {
           statement: sql`select * from ${connector.dialect.table({ catalog: project, schema: 'shop', name: 'secrets' })}`,
         }
       },
+      partitionedTable: (table, column) => [`create table ${table} (${column} date) partition by ${column}`],
       types: {
         integer: 'int64',
         bigint: 'int64',

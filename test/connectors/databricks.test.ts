@@ -46,6 +46,10 @@ t.test('it conforms', async t => {
           statement: sql`select * from ${connector.dialect.table({ catalog: 'shop', schema: 'default', name: 'secret' })}`,
         }
       },
+      partitionedTable: (table, column) => [
+        `create table ${table} (${column} date)`,
+        `insert into memory.main.dbx_partitions values ('default.conformance_partitioned', 'day', 1)`,
+      ],
       types: {
         integer: 'int',
         varchar: 'string',

@@ -62,6 +62,9 @@ t.test('it conforms', async t => {
           config: { ...config, username, password: 'partly-1' },
         }
       },
+      partitionedTable: (table, column) => [
+        `create table ${table} (${column} date) partition by range (${column})`,
+      ],
       types: { binary: 'bytea' },
       literals: { binary: `'\\x00ff10'` },
       // It keeps the first 63 bytes.

@@ -85,6 +85,10 @@ t.test('it conforms, against an emulation', async t => {
           config: { ...cluster.config, username, password: 'partly' },
         }
       },
+      partitionedTable: (table, column) => [
+        `create table ${table} (${column} date)`,
+        `insert into pg_emulated.sort_keys values ('${table}'::regclass, '${column.replaceAll('"', '')}', 1)`,
+      ],
       types: { binary: 'varbyte', json: 'super' },
       literals: { binary: `'\\x00ff10'` },
       refusesNames: ['64 characters'],

@@ -33,6 +33,7 @@ t.test('it conforms', async t => {
       execute: double.execute,
       catalog: 'SHOP',
       schema: 'PUBLIC',
+      partitionedTable: (table, column) => [`create table ${table} (${column} date) cluster by (${column})`],
       types: {
         binary: 'binary',
         timestamp: 'timestamp_ntz',

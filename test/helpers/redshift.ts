@@ -2,7 +2,7 @@
  * An emulation of Amazon Redshift, not the thing: a PostgreSQL 17 database behind a front door.
  *
  * The database has, over PostgreSQL's own catalog, what the Redshift guide documents and the connector asks for:
- * svv_external_columns, pg_get_late_binding_view_cols(), the text of materialized views, the types SUPER, VARBYTE,
+ * svv_external_columns, the sort keys of pg_attribute, pg_get_late_binding_view_cols(), the text of materialized views, the types SUPER, VARBYTE,
  * GEOMETRY and HLLSKETCH by name. The door speaks TLS, says that it is version 8.0.2, refuses start-up settings that
  * Redshift has not, refuses statements with what Redshift's SQL has not, and words a timeout as Redshift does.
  *
@@ -136,6 +136,13 @@ const EMULATION = [
   `create table pg_emulated.materialized (oid oid)`,
   `create table pg_emulated.external_columns (redshift_database_name text, schemaname text, tablename text,
     columnname text, external_type text, columnnum int, part_key int, is_nullable text)`,
+  // Redshift's pg_attribute has the place of a column in the sort key of its table.
+  `create table pg_emulated.sort_keys (relation oid, name text, place int)`,
+  `create view pg_emulated.pg_attribute as
+    select a.attrelid, a.attname, a.attnum, a.atttypid, a.atttypmod, a.attnotnull, a.attisdropped,
+      coalesce(s.place, 0) as attsortkeyord
+    from pg_catalog.pg_attribute a
+    left join pg_emulated.sort_keys s on s.relation = a.attrelid and s.name = a.attname`,
   `grant select on all tables in schema pg_emulated to public`,
   // Users see only metadata to which they have access; a schema that was not made is open to every user.
   `create view pg_catalog.svv_external_columns as select * from pg_emulated.external_columns e

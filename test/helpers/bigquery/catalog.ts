@@ -26,6 +26,12 @@ export interface DeclaredKey {
 }
 
 /** What is kept of tables, beside the tables themselves. */
+export interface DeclaredPartitioning {
+  column?: string
+  clustering: string[]
+  requiresFilter: boolean
+}
+
 export interface Catalog {
   /** Makes a table known. */
   add(
@@ -40,6 +46,8 @@ export interface Catalog {
   has(dataset: string, table: string): Promise<boolean>
   /** The columns of a table's primary key, in their order. */
   primaryKey(dataset: string, table: string): Promise<string[]>
+  /** What follows the columns in CREATE TABLE: by which column rows are partitioned, and clustered. */
+  partition(dataset: string, table: string, declared: DeclaredPartitioning): Promise<void>
   /** A description, of the table or of one of its columns. */
   describe(dataset: string, table: string, column: string | null, description: string): Promise<void>
   /** Counts the rows again, as BigQuery does when rows were written. */
@@ -65,8 +73,11 @@ export async function makeCatalog(
   )
   await run(
     `create table ${meta('columns')} (dataset varchar, table_name varchar, column_name varchar, ordinal_position bigint, ` +
-      `data_type varchar, is_nullable varchar, column_default varchar, description varchar)`,
+      `data_type varchar, is_nullable varchar, column_default varchar, description varchar, partitioned varchar, ` +
+      `clustered bigint)`,
   )
+  for (const name of ['filtered', 'ingested'])
+    await run(`create table ${meta(name)} (dataset varchar, table_name varchar)`)
   await run(
     `create table ${meta('keys')} (dataset varchar, table_name varchar, constraint_name varchar, column_name varchar, ` +
       `ordinal_position bigint, position_in_unique_constraint bigint)`,
@@ -103,15 +114,19 @@ export async function makeCatalog(
     await view(
       'TABLE_OPTIONS',
       `select ${own}, 'description' as option_name, 'STRING' as option_type, option_value from ${meta('tables')} ` +
-        `where option_value is not null and`,
+        `where option_value is not null and ${where} union all ` +
+        `select ${own}, 'require_partition_filter', 'BOOL', 'true' from ${meta('filtered')} where`,
     )
+    // Of tables that are partitioned by the time of their rows' arrival, the pseudo column is that of partitions.
+    const isIngestion = `exists (select 1 from ${meta('ingested')} i where i.dataset = b.dataset and i.table_name = b.table_name)`
     const hidden =
-      `select dataset, table_name, '_PARTITIONTIME', null, 'TIMESTAMP', 'YES', 'NULL', null, 'YES' ` +
-      `from ${meta('tables')} where table_type = 'BASE TABLE'`
+      `select b.dataset, b.table_name, '_PARTITIONTIME', null, 'TIMESTAMP', 'YES', 'NULL', null, ` +
+      `case when ${isIngestion} then 'YES' else 'NO' end, null, 'YES' ` +
+      `from ${meta('tables')} b where table_type = 'BASE TABLE'`
     await view(
       'COLUMNS',
-      `select ${own}, column_name, ordinal_position, is_nullable, data_type, is_hidden, column_default ` +
-        `from (select *, 'NO' as is_hidden from ${meta('columns')} union all ${hidden}) where`,
+      `select ${own}, column_name, ordinal_position, is_nullable, data_type, is_hidden, column_default, ` +
+        `partitioned as is_partitioning_column, clustered as clustering_ordinal_position from (select *, 'NO' as is_hidden from ${meta('columns')} union all ${hidden}) where`,
     )
     await view(
       'COLUMN_FIELD_PATHS',
@@ -166,7 +181,7 @@ export async function makeCatalog(
       for (const [index, { name, rawType, nullable, preset }] of columns.entries()) {
         const words = [rawType, nullable ? 'YES' : 'NO', preset].map(quoteText).join(', ')
         await run(
-          `insert into ${meta('columns')} values (${id}, ${quoteText(name)}, ${index + 1}, ${words}, null)`,
+          `insert into ${meta('columns')} values (${id}, ${quoteText(name)}, ${index + 1}, ${words}, null, 'NO', null)`,
         )
       }
       for (const { name, columns: parts, target } of keys) {
@@ -182,7 +197,7 @@ export async function makeCatalog(
       }
     },
     async remove(dataset, table) {
-      for (const name of ['tables', 'columns', 'keys', 'targets'])
+      for (const name of ['tables', 'columns', 'keys', 'targets', 'filtered', 'ingested'])
         await run(`delete from ${meta(name)} where ${at(dataset, table)}`)
     },
     async has(dataset, table) {
@@ -190,6 +205,17 @@ export async function makeCatalog(
       return rows.length > 0
     },
     primaryKey,
+    async partition(dataset, table, { column, clustering, requiresFilter }) {
+      const id = `${quoteText(dataset)}, ${quoteText(table)}`
+      const set = (name: string, value: string) =>
+        run(
+          `update ${meta('columns')} set ${value} where ${at(dataset, table)} and column_name = ${quoteText(name)}`,
+        )
+      if (column === '_PARTITIONTIME') await run(`insert into ${meta('ingested')} values (${id})`)
+      else if (column !== undefined) await set(column, `partitioned = 'YES'`)
+      for (const [index, name] of clustering.entries()) await set(name, `clustered = ${index + 1}`)
+      if (requiresFilter) await run(`insert into ${meta('filtered')} values (${id})`)
+    },
     async describe(dataset, table, column, description) {
       const where = at(dataset, table)
       if (column === null) {

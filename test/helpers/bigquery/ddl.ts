@@ -1,5 +1,5 @@
 import type { Warehouse } from '../warehouse.ts'
-import type { Catalog, DeclaredColumn, DeclaredKey } from './catalog.ts'
+import type { Catalog, DeclaredColumn, DeclaredKey, DeclaredPartitioning } from './catalog.ts'
 import { BigqueryFailure, closing, itemsOf, quoteName, syntaxError, type Token } from './tokens.ts'
 import { translate, typeAt } from './translate.ts'
 
@@ -89,6 +89,30 @@ async function createTable(warehouse: Warehouse, catalog: Catalog, tokens: reado
   }
   await warehouse.execute(`create table ${written(path)} (${declared.join(', ')})`)
   await catalog.add(path.dataset, path.table, 'BASE TABLE', columns, keys)
+  await catalog.partition(path.dataset, path.table, readPartitioning(tokens.slice(closing(tokens, end) + 1)))
+}
+
+/**
+ * `partition by day`, `partition by date_trunc(at, month)`, `partition by _PARTITIONDATE`, `cluster by a, b`,
+ * `options (require_partition_filter = true)`.
+ */
+function readPartitioning(tokens: readonly Token[]): DeclaredPartitioning {
+  const after = (word: string) => {
+    const at = tokens.findIndex(({ kind, text }) => kind === 'word' && text === word)
+    return at === -1 ? [] : tokens.slice(at + 2)
+  }
+  const [first, open, inner] = after('partition')
+  const column = open?.text === '(' ? inner?.text : first?.text
+  const clustered = after('cluster')
+  const end = clustered.findIndex(({ text }) => text === 'options')
+  const clustering = clustered.slice(0, end === -1 ? undefined : end).filter(({ text }) => text !== ',')
+  return {
+    ...(column !== undefined && {
+      column: /^_partition(date|time)$/i.test(column) ? '_PARTITIONTIME' : column,
+    }),
+    clustering: clustering.map(({ text }) => text),
+    requiresFilter: tokens.some(({ text }) => text === 'require_partition_filter'),
+  }
 }
 
 function readColumn(item: readonly Token[]): { column: DeclaredColumn; text: string } {

@@ -25,6 +25,8 @@ const MACROS = [
  * Columns are numbered from 0, as catalogs were seen to do in spite of the page.
  */
 const RELATIONS = [
+  // The columns that PARTITIONED BY names.
+  `create table dbx_partitions (tbl varchar, col varchar, place int)`,
   `create view dbx_tables as
      select database_name as table_catalog, schema_name as table_schema, table_name,
        'MANAGED' as table_type, comment, 'DELTA' as data_source_format
@@ -44,10 +46,13 @@ const RELATIONS = [
      select database_name as table_catalog, schema_name as table_schema, table_name, column_name,
        column_index - 1 as ordinal_position, column_default,
        case when is_nullable then 'YES' else 'NO' end as is_nullable,
-       dbx_type(data_type) as full_data_type, upper(dbx_type(data_type)) as data_type, comment
-     from duckdb_columns() where database_name not in ('system', 'temp', 'memory') and not internal
+       dbx_type(data_type) as full_data_type, upper(dbx_type(data_type)) as data_type, comment,
+       p.place as partition_ordinal_position
+     from duckdb_columns()
+     left join memory.main.dbx_partitions p on p.tbl = schema_name || '.' || table_name and p.col = column_name
+     where database_name not in ('system', 'temp', 'memory') and not internal
      union all
-     select database_name, 'information_schema', 'tables', 'table_name', 0, null, 'NO', 'string', 'STRING', null
+     select database_name, 'information_schema', 'tables', 'table_name', 0, null, 'NO', 'string', 'STRING', null, null
      from duckdb_databases() where database_name not in ('system', 'temp', 'memory')`,
   `create view dbx_keys as
      select database_name, schema_name, table_name, constraint_name, constraint_type, constraint_column_names,

@@ -23,19 +23,22 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
     `create schema ${quoteName(database)}.${quoteName(schema)}`,
     `create schema ${home}`,
     `create table ${home}.declared (tbl varchar, col varchar, type varchar, len bigint, prec bigint, scale bigint, fraction bigint)`,
+    `create table ${home}.clustered (tbl varchar, key varchar)`,
     `create table ${home}.made (tbl varchar, created timestamptz, altered timestamptz, defined timestamptz)`,
     `create table ${home}.keys (kind varchar, tbl varchar, name varchar, seq bigint, col varchar, to_table varchar, to_col varchar, db varchar, sch varchar)`,
     `create view ${home}.SCHEMATA as
       select database_name as CATALOG_NAME, ${name('schema_name')} as SCHEMA_NAME from duckdb_schemas() where ${ours}`,
     `create view ${home}.TABLES as
       select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('table_name')} as TABLE_NAME,
-        'BASE TABLE' as TABLE_TYPE, estimated_size as ROW_COUNT, comment as COMMENT, ${moments}
-      from duckdb_tables() left join ${home}.made on made.tbl = table_name where ${ours}
+        'BASE TABLE' as TABLE_TYPE, estimated_size as ROW_COUNT, comment as COMMENT, ${moments},
+        clustered.key as CLUSTERING_KEY
+      from duckdb_tables() left join ${home}.made on made.tbl = table_name
+      left join ${home}.clustered on clustered.tbl = table_name where ${ours}
       union all
-      select database_name, ${name('schema_name')}, ${name('view_name')}, 'VIEW', null, comment, now(), now(), now()
+      select database_name, ${name('schema_name')}, ${name('view_name')}, 'VIEW', null, comment, now(), now(), now(), null
       from duckdb_views() where ${ours}
       union all
-      select ${quoteText(database)}, 'INFORMATION_SCHEMA', 'TABLES', 'VIEW', null, 'The tables', now(), now(), now()`,
+      select ${quoteText(database)}, 'INFORMATION_SCHEMA', 'TABLES', 'VIEW', null, 'The tables', now(), now(), now(), null`,
     `create view ${home}.VIEWS as
       select database_name as TABLE_CATALOG, ${name('schema_name')} as TABLE_SCHEMA, ${name('view_name')} as TABLE_NAME,
         sql as VIEW_DEFINITION from duckdb_views() where ${ours}`,
@@ -65,7 +68,7 @@ export async function makeDatabase(warehouse: Warehouse, database: string, schem
 /** Keeps what DuckDB does not: types as declared, and keys, which Snowflake does not enforce. */
 export async function recordTable(
   warehouse: Warehouse,
-  { table, columns, keys }: CreateTable,
+  { table, columns, keys, clustering }: CreateTable,
 ): Promise<void> {
   const [database = '', schema = '', name = ''] = table
   const home = `${quoteName(database)}.${OWN}`
@@ -78,6 +81,10 @@ export async function recordTable(
   )
   await warehouse.execute(`insert into ${home}.declared values ${values.join(', ')}`)
   await warehouse.execute(`insert into ${home}.made values (${encoded(name)}, now(), now(), now())`)
+  if (clustering !== null)
+    await warehouse.execute(
+      `insert into ${home}.clustered values (${encoded(name)}, ${quoteText(`LINEAR(${clustering})`)})`,
+    )
   for (const [index, { kind, columns: own, to }] of keys.entries()) {
     const rows = own.map((column, position) => {
       const [, , target = ''] = to?.table ?? []

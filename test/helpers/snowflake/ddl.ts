@@ -28,6 +28,8 @@ export interface CreateTable {
   table: string[]
   columns: Declared[]
   keys: DeclaredKey[]
+  /** What CLUSTER BY names, as written. */
+  clustering: string | null
 }
 
 /** Columns of this type hold JSON; DuckDB's own is a text like any other. */
@@ -87,7 +89,15 @@ export function readCreateTable(tokens: readonly Token[]): CreateTable | null {
     if (key) keys.push(key)
     else columns.push(readColumn(part, keys))
   }
-  return { table: namesOf(tokens.slice(2, open)), columns, keys }
+  const cluster = tokens.findIndex(({ kind, text }) => kind === 'word' && text === 'CLUSTER')
+  const clustering =
+    cluster === -1
+      ? null
+      : tokens
+          .slice(cluster + 3, -1)
+          .map(clusterText)
+          .join('')
+  return { table: namesOf(tokens.slice(2, open)), columns, keys, clustering }
 }
 
 /** The same table for DuckDB. */
@@ -151,6 +161,10 @@ function readColumn(part: readonly Token[], keys: DeclaredKey[]): Declared {
   }
   const declared = type(...(WHOLE.includes(word) ? [] : sizes))
   return { name, ...declared, rest: rest.map(written).join(' ') }
+}
+
+function clusterText({ kind, text }: Token): string {
+  return kind === 'quoted' ? `"${text.replaceAll('"', '""')}"` : kind === 'literal' ? quoteText(text) : text
 }
 
 function written({ kind, text }: Token): string {
