@@ -1,5 +1,11 @@
 import type { Pojo } from 'objection'
-import type { ColumnInfo, ConstraintInfo, TableInfo, TableKind } from '../../connectors/catalog.ts'
+import type {
+  ColumnInfo,
+  ConstraintInfo,
+  TableInfo,
+  TableKind,
+  TablePartitioning,
+} from '../../connectors/catalog.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
 
@@ -157,6 +163,7 @@ export class Table extends CompanyRow {
     'personalFromUpstream',
     'baseline',
     'readError',
+    'partitioning',
   ]
 
   override $parseDatabaseJson(json: Pojo): Pojo {
@@ -193,6 +200,8 @@ export class Table extends CompanyRow {
   /** Null unless what was accepted differs from what is there. */
   declare baseline: Definition | { absent: true } | null
   declare estimatedRows: string | null
+  /** How its rows are kept apart; null where they are not, or the catalog does not say it. */
+  declare partitioning: TablePartitioning | null
   declare isActive: boolean
   /** Why an inactive table is one. */
   declare absence: 'removed' | 'excluded' | null

@@ -1,4 +1,5 @@
 import Joi from 'joi'
+import { PARTITION_METHODS } from '../../../connectors/catalog.ts'
 import { exampleRecord, held, record } from '../../../server/http/envelopes.ts'
 
 const { id, text, time, count, integer, flag, texts } = held
@@ -174,6 +175,25 @@ export const tableRecord = exampleRecord({
   column_count: count.example(2),
   estimated_rows: integer.allow(null).description('As the engine estimates, where it does.').example(18_250),
   primary_key: texts.example(['id']),
+  partitioning: record({
+    columns: Joi.array()
+      .items(
+        record({
+          name: text,
+          method: Joi.valid(...PARTITION_METHODS)
+            .allow(null)
+            .description('How, where the catalog says it; `time` is a unit of time for each partition.'),
+        }),
+      )
+      .description('The columns whose values decide in which partition a row lies, without expressions.'),
+    clustering: texts.description('The columns of its cluster or sort key.'),
+    requires_filter: flag.description('Statements without a condition on these columns are refused.'),
+  })
+    .label('Partitioning')
+    .allow(null)
+    .optional()
+    .description('How its rows are kept apart, as the catalog says it. Left out of lists.')
+    .example({ columns: [{ name: 'ordered_on', method: 'range' }], clustering: [], requires_filter: false }),
   freshness: record({
     status: Joi.valid('fresh', 'stale', 'unknown'),
     last_updated: time.allow(null),

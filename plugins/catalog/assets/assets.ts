@@ -207,5 +207,6 @@ export function tableInfo(table: Table): TableInfo {
     constraints: table.constraints,
     ...(table.identity !== null && { identity: table.identity }),
     ...(table.estimatedRows !== null && { estimatedRows: Number(table.estimatedRows) }),
+    ...(table.partitioning && { partitioning: table.partitioning }),
   }
 }

@@ -1,4 +1,4 @@
-import { formatName, tablePath } from '../../../connectors/catalog.ts'
+import { formatName, tablePath, type TablePartitioning } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { maxBytesPerStatement } from '../sources/byte-limit.ts'
@@ -175,12 +175,44 @@ function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** Representation B, the record of a table; without `columns` in lists. */
+/** Representation B, the record of a single table. */
 export function presentTable(
   source: Pick<Source, 'name'>,
   table: ShownTable,
   extensionFields: object,
   withColumns: boolean,
+) {
+  return {
+    ...presentListedTable(source, table, extensionFields),
+    partitioning: presentPartitioning(table.partitioning),
+    ...(withColumns && {
+      columns: table.columns.map(column => ({
+        name: column.name,
+        data_type: column.type,
+        kind: column.kind,
+        nullable: column.nullable,
+        description: column.comment,
+        tags: tagsOf(table, column.name),
+      })),
+    }),
+  }
+}
+
+function presentPartitioning(partitioning: TablePartitioning | null) {
+  if (!partitioning) return null
+  const { columns, clustering, requiresFilter = false } = partitioning
+  return {
+    columns: columns.map(({ name, method = null }) => ({ name, method })),
+    clustering,
+    requires_filter: requiresFilter,
+  }
+}
+
+/** The record of a table in lists, without what needs its columns. */
+export function presentListedTable(
+  source: Pick<Source, 'name'>,
+  table: Omit<ShownTable, 'columns' | 'partitioning'>,
+  extensionFields: object,
 ) {
   return {
     id: table.id,
@@ -201,16 +233,6 @@ export function presentTable(
     freshness: { status: 'unknown', last_updated: null, sla_threshold: null, checked_at: null },
     quality: { status: 'none', passing: 0, failing: 0, error: 0 },
     ...extensionFields,
-    ...(withColumns && {
-      columns: table.columns.map(column => ({
-        name: column.name,
-        data_type: column.type,
-        kind: column.kind,
-        nullable: column.nullable,
-        description: column.comment,
-        tags: tagsOf(table, column.name),
-      })),
-    }),
     tags: table.tags,
     created_at: table.createdAt,
     updated_at: table.updatedAt,

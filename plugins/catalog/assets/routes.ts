@@ -15,7 +15,14 @@ import { findAsset, UUID } from './assets.ts'
 import { listAssets, listChanges, type AssetListQuery } from './lists.ts'
 import type { CatalogDeps } from '../deps.ts'
 import { readExtensionFields, tableRecordReadings } from './table-record.ts'
-import { presentChange, presentSource, presentSources, presentTable, qualifiedName } from './present.ts'
+import {
+  presentChange,
+  presentSource,
+  presentSources,
+  presentListedTable,
+  presentTable,
+  qualifiedName,
+} from './present.ts'
 import { replies } from './replies.ts'
 import { tableConditions, type TableFilterQuery } from './table-filters.ts'
 import * as schemas from '../schemas.ts'
@@ -55,7 +62,7 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
       const data = [
         ...(await presentSources(connectors, trx, sources, extensions)),
         ...tables.map(({ source, table }) =>
-          presentTable(source, table, fieldsById.get(table.id) ?? {}, false),
+          presentListedTable(source, table, fieldsById.get(table.id) ?? {}),
         ),
       ]
       return { data, pagination: pagination(total, query) }

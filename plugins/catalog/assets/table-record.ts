@@ -26,6 +26,7 @@ const SHOWN_COLUMNS = [
   'readError',
   'columnCount',
   'estimatedRows',
+  'partitioning',
   'constraints',
   'columns',
   'columnTags',

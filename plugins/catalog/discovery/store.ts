@@ -62,17 +62,18 @@ export async function storeTables(
     const written = await rows<Parameters<typeof storedTablePath>[0] & { id: string }>(
       trx,
       `insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind,
-         identity, comment, columns, constraints, column_count, fingerprint, estimated_rows)
+         identity, comment, columns, constraints, column_count, fingerprint, estimated_rows, partitioning)
        select r.id, :companyId, :sourceId, r.catalog_name, r.schema_name, r.name, r.qualified_name, r.kind,
-         r.identity, r.comment, r.columns, r.constraints, r.column_count, r.fingerprint, r.estimated_rows
+         r.identity, r.comment, r.columns, r.constraints, r.column_count, r.fingerprint, r.estimated_rows,
+         r.partitioning
        from jsonb_to_recordset(cast(:records as jsonb)) as r(id uuid, catalog_name text, schema_name text, name text,
          qualified_name text, kind text, identity text, comment text, columns jsonb, constraints jsonb,
-         column_count integer, fingerprint text, estimated_rows bigint)
+         column_count integer, fingerprint text, estimated_rows bigint, partitioning jsonb)
        on conflict (source_id, catalog_name, schema_name, name) do update set
          qualified_name = excluded.qualified_name, kind = excluded.kind, identity = excluded.identity,
          comment = excluded.comment, columns = excluded.columns, constraints = excluded.constraints,
          column_count = excluded.column_count, fingerprint = excluded.fingerprint,
-         estimated_rows = excluded.estimated_rows, is_active = true, absence = null, read_error = null,
+         estimated_rows = excluded.estimated_rows, partitioning = excluded.partitioning, is_active = true, absence = null, read_error = null,
          updated_at = now()
        returning id, catalog_name, schema_name, name`,
       { companyId: source.companyId, sourceId: source.id, records },
@@ -124,6 +125,7 @@ function tableRow(source: Source, table: TableInfo, fingerprint: string) {
     column_count: table.columns.length,
     fingerprint,
     estimated_rows: storableEstimate(table),
+    partitioning: table.partitioning ?? null,
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type ColumnInfo,
   type ConstraintInfo,
   type TableInfo,
+  type TablePartitioning,
 } from '../../../connectors/catalog.ts'
 import { columnPropertyList, differingProperties } from './column-properties.ts'
 import { compareConstraints, propertyList, type RenameMap } from './constraint-changes.ts'
@@ -41,7 +42,14 @@ export interface SchemaDifference {
  * Everything of a table that is stored and may drift; equal fingerprints mean that nothing changed. Lists instead of
  * objects: half the time over 100,000 columns, and the same for a definition that has been stored as JSON.
  */
-export function fingerprint({ kind, comment, columns, constraints, identity }: TableInfo): string {
+export function fingerprint({
+  kind,
+  comment,
+  columns,
+  constraints,
+  identity,
+  partitioning,
+}: TableInfo): string {
   const all = [
     kind,
     comment,
@@ -68,8 +76,15 @@ export function fingerprint({ kind, comment, columns, constraints, identity }: T
       references && [tablePath(references.table), references.columns],
       properties && propertyList(properties),
     ]),
+    // No drift, but it is stored, and what is stored is written only where this changes.
+    ...(partitioning === undefined ? [] : [partitioningList(partitioning)]),
   ]
   return hash('sha256', JSON.stringify(all), 'base64url')
+}
+
+function partitioningList({ columns, clustering, requiresFilter }: TablePartitioning) {
+  const keys = columns.map(({ name, method, pseudoType }) => [name, method, pseudoType])
+  return [keys, clustering, requiresFilter]
 }
 
 /**

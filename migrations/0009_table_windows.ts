@@ -1,0 +1,15 @@
+import type { Knex } from 'knex'
+
+/** How the rows of a table are kept apart, and the window that its new checks have. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    alter table tables
+      add column partitioning jsonb,
+      -- {"timeColumn", "window", "windowDelay"}; null where nothing is set.
+      add column window_setting jsonb;
+  `)
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`alter table tables drop column partitioning, drop column window_setting`)
+}
