@@ -10,13 +10,14 @@ import type { SessionOptions } from './sources/connections.ts'
 import type { DiscoveryReader } from './discovery/reader.ts'
 import type { DemoSources } from './demo.ts'
 import type { DiscoveryListener } from './deps.ts'
-import type { Run, SchemaChange, Source, Table } from './models.ts'
+import type { Run, SchemaChange, Source, Table, TableWindow } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { DiscoveredCatalog, DiscoveryReader } from './discovery/reader.ts'
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
-export type { SchemaChange, Source, Table } from './models.ts'
+export type { SchemaChange, Source, Table, TableWindow } from './models.ts'
+export { tableWindowBody } from './assets/table-window.ts'
 export type { SessionUse } from './sources/usage.ts'
 
 /** What other features may read in SQL: sources and their tables, what they are tagged with, and how they changed. */
@@ -62,6 +63,13 @@ export interface CatalogApi {
   loadTable(trx: Transaction, tableId: string): Promise<TableContext | undefined>
   /** Tables of the catalog by their ids; those that are gone are missing. */
   loadTables(trx: Transaction, tableIds: readonly string[]): Promise<Table[]>
+  /**
+   * The windows of checks of some tables that a person does not state one by one: as they are set, or as partitions propose
+   * it from 10 million estimated rows on; without those that are to be read whole.
+   */
+  automaticWindows(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, TableWindow>>
+  /** @throws 400 `VALIDATION_ERROR` on the field of a default window that does not fit the table */
+  assertTableWindow(of: TableContext, window: TableWindow): void
   /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
   connectorOf(source: Source): Connector
   /**

@@ -17,6 +17,8 @@ import {
 import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { findChange } from './drift/routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
+import { assertTableWindow } from './assets/change-table.ts'
+import { automaticWindows } from './assets/table-window.ts'
 import { connectorOf } from './sources/config.ts'
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
@@ -35,6 +37,8 @@ export function makeCatalog(deps: CatalogDeps): CatalogApi {
     patternMatcher,
     loadTable,
     loadTables,
+    automaticWindows,
+    assertTableWindow: (of, window) => assertTableWindow(connectors, of, window),
     connectorOf: source => connectorOf(connectors, source),
     withConnection: (source, work, options) => withConnection(deps, source, work, options),
     statementTimeoutMs: source => statementTimeoutMs(config, source),

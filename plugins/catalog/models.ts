@@ -153,6 +153,13 @@ export function compactColumn({
   }
 }
 
+/** The window that new checks of a table have, as the API names it. */
+export interface TableWindow {
+  time_column: string
+  window: string
+  window_delay: string | null
+}
+
 /** A table, view or materialized view found in a source. */
 export class Table extends CompanyRow {
   static override tableName = 'tables'
@@ -164,6 +171,7 @@ export class Table extends CompanyRow {
     'baseline',
     'readError',
     'partitioning',
+    'windowSetting',
   ]
 
   override $parseDatabaseJson(json: Pojo): Pojo {
@@ -202,6 +210,8 @@ export class Table extends CompanyRow {
   declare estimatedRows: string | null
   /** How its rows are kept apart; null where they are not, or the catalog does not say it. */
   declare partitioning: TablePartitioning | null
+  /** The window of its new checks; null where nothing is set. */
+  declare windowSetting: TableWindow | null
   declare isActive: boolean
   /** Why an inactive table is one. */
   declare absence: 'removed' | 'excluded' | null

@@ -8,7 +8,9 @@ import { IMPACTS } from './drift/diff.ts'
 import { patternList } from './discovery/patterns.ts'
 import { TABLE_FILTERS } from './assets/asset-extensions.ts'
 import type { AssetListQuery } from './assets/lists.ts'
+import type { TablePatch } from './assets/change-table.ts'
 import type { TableFilterQuery } from './assets/table-filters.ts'
+import { tableWindowBody } from './assets/table-window.ts'
 import type { TablePreviewRequest } from './discovery/table-preview.ts'
 import type { NewSource, SourcePatch } from './sources/sources.ts'
 
@@ -115,13 +117,16 @@ export const newSource = Joi.object<NewSource>({
     discovery_interval: 'daily',
   })
 
-export const sourcePatch = Joi.object<SourcePatch>({
+export const assetPatch = Joi.object<SourcePatch & TablePatch>({
   name: Joi.string().trim().min(1).max(200),
   description: Joi.string().allow('', null).max(2_000),
   connection_config: connectionConfig(timezone.allow(null)),
   is_active: Joi.boolean().strict(),
   discovery_interval: Joi.string().valid(...DISCOVERY_INTERVALS),
   ...treatment,
+  default_window: tableWindowBody
+    .allow(null)
+    .description('Of a table: the window of new rules and metrics that name none; null for all rows.'),
 })
   .min(1)
   .required()

@@ -2,6 +2,8 @@ import Joi from 'joi'
 import { PARTITION_METHODS } from '../../../connectors/catalog.ts'
 import { exampleRecord, held, record } from '../../../server/http/envelopes.ts'
 
+import { tableWindowReplies } from './table-window.ts'
+
 const { id, text, time, count, integer, flag, texts } = held
 
 /** Ids of the examples. */
@@ -194,6 +196,7 @@ export const tableRecord = exampleRecord({
     .optional()
     .description('How its rows are kept apart, as the catalog says it. Left out of lists.')
     .example({ columns: [{ name: 'ordered_on', method: 'range' }], clustering: [], requires_filter: false }),
+  ...tableWindowReplies,
   freshness: record({
     status: Joi.valid('fresh', 'stale', 'unknown'),
     last_updated: time.allow(null),

@@ -4,6 +4,7 @@ import { tagsOf } from './assets.ts'
 import { maxBytesPerStatement } from '../sources/byte-limit.ts'
 import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
+import { proposeWindow } from './table-window.ts'
 import type { ShownTable } from './table-record.ts'
 import type { Connectors } from '../deps.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
@@ -185,6 +186,13 @@ export function presentTable(
   return {
     ...presentListedTable(source, table, extensionFields),
     partitioning: presentPartitioning(table.partitioning),
+    default_window: table.windowSetting,
+    proposed_window: table.windowSetting
+      ? null
+      : proposeWindow({
+          columns: table.columns,
+          ...(table.partitioning && { partitioning: table.partitioning }),
+        }),
     ...(withColumns && {
       columns: table.columns.map(column => ({
         name: column.name,
@@ -211,7 +219,7 @@ function presentPartitioning(partitioning: TablePartitioning | null) {
 /** The record of a table in lists, without what needs its columns. */
 export function presentListedTable(
   source: Pick<Source, 'name'>,
-  table: Omit<ShownTable, 'columns' | 'partitioning'>,
+  table: Omit<ShownTable, 'columns' | 'partitioning' | 'windowSetting'>,
   extensionFields: object,
 ) {
   return {

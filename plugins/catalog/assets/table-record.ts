@@ -27,6 +27,7 @@ const SHOWN_COLUMNS = [
   'columnCount',
   'estimatedRows',
   'partitioning',
+  'windowSetting',
   'constraints',
   'columns',
   'columnTags',

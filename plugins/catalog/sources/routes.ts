@@ -7,15 +7,14 @@ import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { param } from '../../../server/http/input.ts'
 import { waitHeaders } from '../../../server/http/run-accepted.ts'
 import { findAsset, UUID } from '../assets/assets.ts'
-import { Run, Source, Table } from '../models.ts'
-import type { AssetExtension } from '../assets/asset-extensions.ts'
+import { changeTable, withoutTableFields } from '../assets/change-table.ts'
+import { Run, Source } from '../models.ts'
 import type { CatalogDeps } from '../deps.ts'
-import { readExtensionFields } from '../assets/table-record.ts'
-import { presentRun, presentSource, presentTable } from '../assets/present.ts'
+import { presentRun, presentSource } from '../assets/present.ts'
 import { replies } from '../assets/replies.ts'
 import { answerStarted } from '../discovery/runs.ts'
 import * as schemas from '../schemas.ts'
-import { createSource, patchSource, removeSource, sourceInactive, type SourcePatch } from './sources.ts'
+import { createSource, patchSource, removeSource, sourceInactive } from './sources.ts'
 import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
 import { makeTablePreview } from '../discovery/table-preview.ts'
@@ -65,18 +64,18 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       },
     }),
     route('PATCH', '/api/v1/sdk/assets/{asset_id}', access.write, {
-      description: 'Change a source, or a table’s description',
+      description: 'Change a source, or the description and default window of a table',
       notes:
-        'Fields that are left out keep their values; `connection_config` is merged, and a secret that is left out is kept. A new host or port needs the secret again.',
-      validate: { params: schemas.assetParams, payload: schemas.sourcePatch },
+        'Fields that are left out keep their values; `connection_config` is merged, and a secret that is left out is kept. A new host or port needs the secret again. The `default_window` of a table is replaced as a whole, and null removes it: new rules and metrics of the table that name neither `window` nor `time_column` take it, and existing ones stay as they are.',
+      validate: { params: schemas.assetParams, payload: schemas.assetPatch },
       response: replies.asset,
       handler: request =>
         inCompany(request, async trx => {
           const patch = request.payload
           const { source, table } = await findAsset(trx, param(request, 'asset_id'))
           const data = table
-            ? await describeTable(trx, source, table, patch, extensions)
-            : await present(trx, await patchSource(deps, trx, source.id, patch))
+            ? await changeTable(deps, trx, { source, table }, patch)
+            : await present(trx, await patchSource(deps, trx, source.id, withoutTableFields(patch)))
           const type = table ? 'table' : 'source'
           await auditRequest(request, trx, {
             action: `${type}.updated`,
@@ -191,27 +190,4 @@ async function findRun(
   const run = UUID.test(id) ? await find(trx, id) : undefined
   if (!run) throw apiError('JOB_NOT_FOUND', 'There is no such job', { job_id: id })
   return run
-}
-
-async function describeTable(
-  trx: Transaction,
-  source: Source,
-  table: Table,
-  patch: SourcePatch,
-  extensions: readonly AssetExtension[],
-) {
-  const others = Object.keys(patch).filter(field => field !== 'description')
-  if (others.length > 0) {
-    throw apiError(
-      'VALIDATION_ERROR',
-      `Of a table only the description can be changed, not ${others.join(', ')}`,
-      { field: others[0], error: 'belongs to the source' },
-    )
-  }
-  const changed = await Table.query(trx).patchAndFetchById(table.id, {
-    description: patch.description ?? null,
-    updatedAt: new Date(),
-  })
-  const known = await readExtensionFields(trx, extensions, [table.id])
-  return presentTable(source, changed, known.get(table.id) ?? {}, true)
 }
