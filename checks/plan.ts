@@ -29,6 +29,7 @@ import { readRowCounts, rowMeasures } from './row-rules.ts'
 export { buildCheckContext } from './rows/context.ts'
 export { findFilterProblem, readFilter } from './rows/filter.ts'
 export { keepingOf, MAX_BUCKETS } from './rows/bucket-conditions.ts'
+export { findUnfilteredProblem } from './rows/partition-filter.ts'
 export { completeBuckets, findWindowProblem, windowSeconds } from './rows/buckets.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */

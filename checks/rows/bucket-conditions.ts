@@ -1,9 +1,10 @@
 /** Buckets of time as conditions on the bare column, so that engines prune partitions and use indexes. */
-import { tablePath, TEMPORAL_KINDS, type ColumnInfo } from '../../connectors/catalog.ts'
+import { findTimeColumn, tablePath, TEMPORAL_KINDS, type ColumnInfo } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import type { Check, CheckContext } from '../check.ts'
 import type { Bucket, TimeKeeping } from './buckets.ts'
+import { findUnfilteredProblem } from './partition-filter.ts'
 
 /** Most buckets that one statement measures. */
 export const MAX_BUCKETS = 100
@@ -14,18 +15,20 @@ export function keepingOf(column: Pick<ColumnInfo, 'kind' | 'type' | 'base'>, di
   return dialect.isInstant(column) ? 'moments' : 'wall'
 }
 
-/** What is wrong with the window of a check, in a sentence; null if nothing is, and without a window. */
+/** What is wrong with the window of a check, or with none, in a sentence; null if nothing is. */
 export function findCheckWindowProblem(
   { type, window, config }: Pick<Check, 'type' | 'window' | 'config'>,
   on: Pick<CheckContext, 'dialect' | 'table'>,
 ): string | null {
-  if (!window) return null
+  if (!window) return type.namesItsRows?.(config, on) ? null : findUnfilteredProblem(on.table, null)
   if (type.namesItsRows?.(config, on))
     return `window cannot be applied to a SELECT of ${type.name}, which names its rows itself: put the condition into its WHERE.`
-  const column = on.table.columns.find(({ name }) => name === window.column)
+  const column = findTimeColumn(on.table, window.column)
   if (!column) return `The column ${window.column} does not exist in ${tablePath(on.table)}.`
   if (!TEMPORAL_KINDS.includes(column.kind))
     return `time_column ${column.name} is of type ${column.type}: a window needs a column of dates or timestamps.`
+  const unfiltered = findUnfilteredProblem(on.table, window.column)
+  if (unfiltered !== null) return unfiltered
   return window.buckets.some(({ from, to }) => from === to)
     ? `time_column ${column.name} is of type ${column.type}, which has no hours: a window of it must be whole days, such as 1d.`
     : null

@@ -47,4 +47,5 @@ export {
   storeOneEach,
   storePast,
 } from './store.ts'
-export { seriesInterval, windowColumnsOf, zoneOf } from './windows/windows.ts'
+export { withWindow } from './windows/requested-window.ts'
+export { seriesInterval, zoneOf } from './windows/windows.ts'

@@ -3,6 +3,7 @@ import type { CostEstimate } from '../../connectors/connector.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckSummary } from './kind.ts'
+import type { WindowBody } from './windows/requested-window.ts'
 import type { WindowColumns } from './windows/windows.ts'
 
 /** What all active checks of an asset found, as a job's result has it. */
@@ -62,8 +63,8 @@ export interface CheckRequest {
   groupBy?: readonly string[]
   /** A boolean expression in the SQL of the engine: the check is about the rows for which it is true. */
   filter?: string | null | undefined
-  /** One bucket of time at a time. */
-  window?: WindowColumns
+  /** One bucket of time at a time; absent of a check that takes no window, not even that of its table. */
+  window?: WindowBody
 }
 
 /** A request that was found good, with the defaults of its config filled in. */

@@ -4,7 +4,7 @@ import { validateBody } from '../../server/http/validate-body.ts'
 import { fieldNamesOf } from '../../server/http/validation-messages.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { Backfill, CheckRequest, ConfiguredCheck } from '../checks/api.ts'
-import { insertChecks, storePast, windowColumnsOf } from '../checks/kit.ts'
+import { insertChecks, storePast, withWindow } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric, type NamedMetric } from './models.ts'
@@ -21,7 +21,7 @@ export async function configureMetric(
 ): Promise<ConfiguredCheck> {
   const tablePath = body.table_path
   const configured = await checks.configure(companyId, assetId, { tablePath, ...requestOf(body) })
-  requireSensibleThresholds(configured.check.type, settingsOf(body))
+  requireSensibleThresholds(configured.check.type, settingsOf(withWindow(body, configured.window)))
   return configured
 }
 
@@ -74,7 +74,7 @@ export function requestOf({
     otherFields: fieldNamesOf(newMetric),
     groupBy: group_by_columns,
     filter,
-    window: windowColumnsOf(rest),
+    window: rest,
   }
 }
 
@@ -95,7 +95,9 @@ export async function createMetric(
   return deps.db.company(companyId, async trx => {
     const { type, column: columnName = null, config } = configured.check
     const measured = { type: type.name, columnName, config }
-    const [metric] = await insertChecks(trx, Metric, [rowOf({ context: configured, measured, body })])
+    const [metric] = await insertChecks(trx, Metric, [
+      rowOf({ context: configured, measured, body: withWindow(body, configured.window) }),
+    ])
     if (past) await storePast(trx, deps.kind, metric!, past)
     await audit(trx, metric!)
     return { metric: metric!, ...(past && { backfill: past.summary }) }

@@ -5,7 +5,7 @@ import type { CheckResource, CheckToStore } from '../checks/api.ts'
 import { requestOf, rowOf } from './create.ts'
 import { metricFields, type NewMetric } from './fields.ts'
 import { Metric } from './models.ts'
-import { checksWithNames } from '../checks/kit.ts'
+import { checksWithNames, withWindow } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { declaredMetric } from './schemas.ts'
 import { requireSensibleThresholds, settingsOf } from './thresholds.ts'
@@ -38,15 +38,16 @@ export function metricDeclaration({ checks }: MetricDeps): CheckResource<Metric>
     },
     async read(table, body, asksEngine) {
       const metric = validateBody<NewMetric & { is_active: boolean }>(declaredMetric, body)
-      const { check } = await checks.configureTable(table, requestOf(metric), asksEngine)
-      requireSensibleThresholds(check.type, settingsOf(metric))
-      const given = Object.keys(metricFields).filter(name => metric[name] !== undefined)
+      const { check, window } = await checks.configureTable(table, requestOf(metric), asksEngine)
+      requireSensibleThresholds(check.type, settingsOf(withWindow(metric, window)))
+      const fields: Record<string, unknown> = withWindow(metric, window)
+      const given = Object.keys(metricFields).filter(name => fields[name] !== undefined)
       return {
         ...DEFAULTS,
         metric_type: check.type.name,
         column_name: check.column ?? null,
         ...check.config,
-        ...Object.fromEntries(given.map(name => [name, metric[name]])),
+        ...Object.fromEntries(given.map(name => [name, fields[name]])),
       }
     },
     complete: (_table, body) => ({ column_name: null, ...DEFAULTS, ...body }),

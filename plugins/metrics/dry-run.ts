@@ -2,7 +2,7 @@ import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../checks/api.ts'
-import { failedJudgement, presentCost, secondsOf } from '../checks/kit.ts'
+import { failedJudgement, presentCost, secondsOf, withWindow } from '../checks/kit.ts'
 import { configureMetric } from './create.ts'
 import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
@@ -50,7 +50,7 @@ export async function dryRunMetric(
   const configured = await configureMetric(deps, companyId, assetId, metricBody as NewMetric)
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
-  const settings = settingsOf(body)
+  const settings = settingsOf(withWindow(body, configured.window))
   const stored = await replayStoredPast(deps, companyId, configured, { settings, since })
   // Only a past that is not stored has to be asked of the source.
   const tried = await deps.checks.dryRun(

@@ -7,7 +7,7 @@ import type { ValidityDeps } from './deps.ts'
 import { ruleFields, type NewRule } from './fields.ts'
 import { ValidityRule, type NamedRule } from './models.ts'
 import { periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
-import { insertChecks, storePast, windowColumnsOf } from '../checks/kit.ts'
+import { insertChecks, storePast, withWindow } from '../checks/kit.ts'
 
 /** Finds the body of a rule good for its table. No transaction is open while the engine is asked. */
 export async function configureRule(
@@ -34,7 +34,7 @@ export function requestOf(body: Omit<NewRule, 'table_path'>): Omit<CheckRequest,
     configField: 'rule_config',
     nullIsValid: body.treat_null_as_valid,
     filter: body.filter,
-    window: windowColumnsOf(body),
+    window: body,
   }
 }
 
@@ -59,7 +59,9 @@ export async function createRule(
     const hours = await scheduleOf(deps, trx, periodsOf(body))
     const { type, column = null, config } = configured.check
     const measured = { type: type.name, column, config }
-    const [rule] = await insertChecks(trx, ValidityRule, [rowOf({ context: configured, measured, body })])
+    const [rule] = await insertChecks(trx, ValidityRule, [
+      rowOf({ context: configured, measured, body: withWindow(body, configured.window) }),
+    ])
     if (past) await storePast(trx, kind, rule!, past, hours)
     await audit(trx, rule!)
     return { rule: rule!, ...(past && { backfill: past.summary }), warnings: configured.warnings }

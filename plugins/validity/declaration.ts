@@ -8,7 +8,7 @@ import { ruleFields, type NewRule } from './fields.ts'
 import { consecutiveOf, ValidityRule } from './models.ts'
 import { configOf, periodsOf, requireAutoForDirection, scheduleOf } from './rules.ts'
 import { declaredRule } from './schemas.ts'
-import { checksWithNames } from '../checks/kit.ts'
+import { checksWithNames, withWindow } from '../checks/kit.ts'
 
 /** What a rule measures. */
 const FIXED_FIELDS = ['rule_type', 'column_name', 'rule_config', 'filter', 'time_column', 'window'] as const
@@ -42,12 +42,12 @@ export function ruleDeclaration(deps: ValidityDeps): CheckResource<ValidityRule>
     async read(table, body, asksEngine) {
       const rule = validateBody<NewRule>(declaredRule, body)
       requireAutoForDirection(rule)
-      const { check } = await deps.checks.configureTable(table, requestOf(rule), asksEngine)
+      const { check, window } = await deps.checks.configureTable(table, requestOf(rule), asksEngine)
       const periods = periodsOf(rule)
       if (periods.operatingPeriodMode === 'schedule' || periods.operatingScheduleId !== null)
         await deps.db.company(table.source.companyId, trx => scheduleOf(deps, trx, periods))
       const measured = { rule_type: check.type.name, column_name: check.column, rule_config: configOf(check) }
-      return complete(table.table, { ...rule, ...measured })
+      return complete(table.table, withWindow({ ...rule, ...measured }, window))
     },
     complete,
     rowsOf: async (_trx, checks) =>

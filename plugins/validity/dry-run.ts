@@ -14,7 +14,7 @@ import {
   type ReplayedResults,
 } from './replay.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
-import { activeAt, presentCost } from '../checks/kit.ts'
+import { activeAt, presentCost, withWindow } from '../checks/kit.ts'
 
 /** The body of a dry run, validated. */
 export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
@@ -46,7 +46,7 @@ export async function dryRunRule(
     stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
     hasCost ? body.check_interval : undefined,
   )
-  const settings = columnsOf<ValidityRule>(ruleFields, body) as RuleSettings
+  const settings = columnsOf<ValidityRule>(ruleFields, withWindow(body, configured.window)) as RuleSettings
   const known = knownPast(stored, past)
   const replayed = replayResults(settings, known.points, schedule)
   const moment = { at, wasActive: activeAt(schedule, at), hasBands: true }

@@ -72,38 +72,41 @@ export const failingRunReply = held.count
   .description('Which failing run in a row it is, where the check alerts after several; null elsewhere.')
   .example(null)
 
-/** The fields of a check that is about one bucket of time at a time. */
+/** The values of a window, as checks and tables state one. */
+export const windowValues = {
+  time_column: Joi.string().min(1).max(300),
+  window: Joi.string().max(4),
+  window_delay: Joi.string().pattern(/^(\d{1,3})[hd]$/, 'hours or days, such as 6h or 2d'),
+}
+
+/**
+ * The fields of a check that is about one bucket of time at a time. A body without them is not one with null: it takes the
+ * default window of its table.
+ */
 export const windowFields = {
   time_column: {
     column: 'timeColumn',
-    body: Joi.string()
-      .min(1)
-      .max(300)
+    body: windowValues.time_column
       .allow(null)
       .description('The column with the time of a row; of a check with a window.'),
-    default: null,
     reply: held.text.allow(null).description('The column with the time of a row, of a check with a window.'),
     example: null,
   },
   window: {
     column: 'windowSize',
-    body: Joi.string()
-      .max(4)
+    body: windowValues.window
       .allow(null)
       .description(
-        'The check is about one bucket of `time_column` at a time: hours that divide a day, or whole days or weeks, such as `1h`, `6h`, `1d`, `1w`. Buckets begin at midnight in the `timezone` of the source, weeks on Mondays.',
+        'The check is about one bucket of `time_column` at a time: hours that divide a day, or whole days or weeks, such as `1h`, `6h`, `1d`, `1w`. Buckets begin at midnight in the `timezone` of the source, weeks on Mondays. A body that names neither `window` nor `time_column` takes the `default_window` of the table; null is all rows.',
       ),
-    default: null,
     reply: held.text.allow(null).description('How much time a bucket has; null of a check of all rows.'),
     example: null,
   },
   window_delay: {
     column: 'windowDelay',
-    body: Joi.string()
-      .pattern(/^(\d{1,3})[hd]$/, 'hours or days, such as 6h or 2d')
+    body: windowValues.window_delay
       .allow(null)
       .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
-    default: null,
     patch: true,
     reply: held.text.allow(null).description('For how long data of a bucket may still arrive; null is none.'),
     example: null,

@@ -1,4 +1,4 @@
-import type { CheckContext, CheckType } from '../../../checks/check.ts'
+import type { CheckType } from '../../../checks/check.ts'
 import {
   describeMissingCapability,
   describeUngroupableColumn,
@@ -6,18 +6,13 @@ import {
   type SuitedColumn,
 } from '../../../checks/suited-columns.ts'
 import { columnForType } from '../../../checks/column-values.ts'
-import {
-  buildCheckContext,
-  findCheckFilterProblem,
-  findWindowProblem,
-  keepingOf,
-} from '../../../checks/plan.ts'
+import { buildCheckContext, findCheckFilterProblem } from '../../../checks/plan.ts'
 import {
   validateFilterOnEngine,
   validateOnEngine,
   validationSession,
 } from '../../../checks/engine-validation.ts'
-import { TEMPORAL_KINDS, type ColumnInfo } from '../../../connectors/catalog.ts'
+import type { ColumnInfo } from '../../../connectors/catalog.ts'
 import type { Connection } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { hasCode, invalidField, invalidInput, unknownName } from '../../../server/http/errors.ts'
@@ -28,7 +23,7 @@ import type { AskEngine } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'
 import { personalDataRefusal } from '../run/measure.ts'
 import { shownColumnsRefusal } from '../run/shown-columns.ts'
-import type { WindowColumns } from '../windows/windows.ts'
+import { requestedWindow } from '../windows/requested-window.ts'
 
 /** What checks are found good with. */
 type ConfigureDeps = Pick<CheckDeps, 'db' | 'catalog' | 'types' | 'timezone'>
@@ -88,7 +83,11 @@ export async function configureTable(
   if (refusal !== null) throw invalidInput([{ field: configField, error: refusal }])
   const shown = await shownColumnsRefusal(catalog, loaded, check)
   if (shown) throw invalidInput([{ field: configField, error: shown.message }])
-  requireWindow(loaded, check, request.window, { dialect, table, catalog })
+  const window = requestedWindow(loaded, check, request.window ?? { window: null }, {
+    dialect,
+    table,
+    catalog,
+  })
   const filterProblem = await findCheckFilterProblem(check, { dialect, table })
   if (filterProblem !== null) throw invalidInput([{ field: 'filter', error: filterProblem }])
   const answer = asksEngine ? await askEngine(deps, loaded, check, asksEngine) : undefined
@@ -96,42 +95,10 @@ export async function configureTable(
   return {
     ...loaded,
     check,
-    ...(request.window && { window: request.window }),
+    ...(request.window && { window }),
     isEngineValidated: answer === null,
     warnings: type.configWarnings?.(config, column) ?? [],
   }
-}
-
-/** @throws 400 `VALIDATION_ERROR` for a window that is no size, without its column, or on a column without time */
-function requireWindow(
-  { table: stored }: TableContext,
-  check: ConfiguredCheck['check'],
-  window: WindowColumns | undefined,
-  { dialect, table, catalog }: Pick<CheckContext, 'dialect' | 'table'> & Pick<CheckDeps, 'catalog'>,
-): void {
-  const { timeColumn = null, windowSize = null, windowDelay = null, revisit = null } = window ?? {}
-  if (windowSize === null) {
-    const lone = Object.entries({ time_column: timeColumn, window_delay: windowDelay, revisit }).find(
-      ([, value]) => value !== null,
-    )
-    if (lone) throw invalidField(lone[0], 'is of a check with a window: give window too, such as 1d')
-    return
-  }
-  if (timeColumn === null)
-    throw invalidField('time_column', 'is required with window: the column with the time of a row')
-  const column = catalog.findColumn(stored, timeColumn, 'time_column')
-  if (!TEMPORAL_KINDS.includes(column.kind))
-    throw invalidField(
-      'time_column',
-      `${column.name} is of type ${column.type}: a window needs a column of dates or timestamps`,
-    )
-  const problem = findWindowProblem(windowSize, keepingOf(column, dialect))
-  if (problem !== null) throw invalidInput([{ field: 'window', error: problem }])
-  if (check.type.namesItsRows?.(check.config, { dialect, table }))
-    throw invalidField(
-      'window',
-      `cannot be applied to a SELECT of ${check.type.name}, which names its rows itself: put the condition into its WHERE`,
-    )
 }
 
 /** What the check type itself has against a config. One that throws is to blame, and says what. */

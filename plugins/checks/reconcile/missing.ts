@@ -1,7 +1,7 @@
 /** The mode of the reconciler that only adds: checks that tables, or columns of them, lack. */
 import type { SuitedColumn } from '../../../checks/suited-columns.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { Source } from '../../catalog/api.ts'
+import type { Source, TableWindow } from '../../catalog/api.ts'
 import { findSuitabilityRefusal } from '../create/configure.ts'
 import type { CheckFields, CheckSubject, DeclaredChecks, CheckedTable } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'
@@ -41,6 +41,7 @@ export async function addMissing<Wanted extends LackedCheck>(
   { source, wanted, isDryRun }: MissingRequest<Wanted>,
 ): Promise<MissingChecks<Wanted>> {
   const subjects = new Map(wanted.map(check => [check, wantedSubject(check)]))
+  const windows = await catalog.automaticWindows(trx, [...new Set(wanted.map(({ table }) => table.id))])
   const isRefused = (check: Wanted) => {
     const { type } = subjects.get(check)!
     // Types of no registry, such as that of references, suit all columns.
@@ -50,18 +51,32 @@ export async function addMissing<Wanted extends LackedCheck>(
     isRefused(check) ? 'refused' : 'suited',
   )
   const existing = await findExisting(trx, source, [...subjects.values()])
-  const missing = suited.filter(check => !existing.has(keyOf(check.kind, subjects.get(check)!)))
+  const isThere = (check: Wanted) => {
+    const { whole, windowed } = existing
+    const key = keyOf(check.kind, subjects.get(check)!)
+    // A check of all rows serves where one of a window is wanted, but not the other way round.
+    return whole.has(key) || (windows.has(check.table.id) && windowed.has(key))
+  }
+  const missing = suited.filter(check => !isThere(check))
   if (!isDryRun)
     for (const [kind, some] of Map.groupBy(missing, check => check.kind)) {
       const { complete, insertAll } = kinds.find(declared => declared.kind === kind)!.lacking!
       const toStore = some.map(({ table, fields, otherTable }) => ({
         table: { source, table },
-        fields: complete(table, fields, otherTable),
+        fields: complete(table, withTableWindow(kind, fields, windows.get(table.id)), otherTable),
         ...(otherTable && { otherTable }),
       }))
       await insertAll(trx, toStore)
     }
   return { missing: new Set(missing), refused: new Set(refused) }
+}
+
+/** Kinds whose checks take a window. */
+const WINDOWED_KINDS: ReadonlySet<string> = new Set(['validity', 'metric'])
+
+function withTableWindow(kind: string, fields: CheckFields, window: TableWindow | undefined): CheckFields {
+  const isStated = fields.window !== undefined || fields.time_column !== undefined
+  return window && WINDOWED_KINDS.has(kind) && !isStated ? { ...fields, ...window } : fields
 }
 
 function wantedSubject({ kind, table, fields }: LackedCheck): CheckSubject {
@@ -77,13 +92,13 @@ async function findExisting(
   trx: Transaction,
   source: Source,
   subjects: readonly CheckSubject[],
-): Promise<Set<string>> {
-  if (subjects.length === 0) return new Set()
-  const existing = await rows<CheckSubject & { kind: string }>(
+): Promise<Record<'whole' | 'windowed', Set<string>>> {
+  if (subjects.length === 0) return { whole: new Set(), windowed: new Set() }
+  const existing = await rows<CheckSubject & { kind: string; isWindowed: boolean }>(
     trx,
-    `select table_id, kind, type, column_name as column from checks
+    `select table_id, kind, type, column_name as column, window_size is not null as is_windowed from checks
      where company_id = :companyId and source_id = :sourceId and group_by_columns = '{}'
-       and filter is null and window_size is null
+       and filter is null
        and table_id = any(cast(:tableIds as uuid[])) and type = any(cast(:types as text[]))`,
     {
       companyId: companyOf(trx),
@@ -92,5 +107,11 @@ async function findExisting(
       types: [...new Set(subjects.map(({ type }) => type))],
     },
   )
-  return new Set(existing.map(({ kind, ...subject }) => keyOf(kind, subject)))
+  const keysOf = (isWindowed: boolean) =>
+    new Set(
+      existing.flatMap(({ kind, isWindowed: is, ...subject }) =>
+        is === isWindowed ? [keyOf(kind, subject)] : [],
+      ),
+    )
+  return { whole: keysOf(false), windowed: keysOf(true) }
 }

@@ -2,7 +2,7 @@
 import type { Bucket, BucketGrid, CheckWindow } from '../../../checks/check.ts'
 import { completeBuckets, keepingOf, MAX_BUCKETS, windowSeconds } from '../../../checks/plan.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
-import type { TableInfo } from '../../../connectors/catalog.ts'
+import { findTimeColumn, type TableInfo } from '../../../connectors/catalog.ts'
 import { hasCode } from '../../../server/http/errors.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
 import type { CatalogApi, Source, TableContext } from '../../catalog/api.ts'
@@ -10,22 +10,6 @@ import type { CheckRow } from '../models.ts'
 
 /** The columns of a check that say how time is cut. */
 export type WindowColumns = Pick<CheckRow, 'timeColumn' | 'windowSize' | 'windowDelay' | 'revisit'>
-
-/** The columns of a body of which all fields of a window are known. */
-export function windowColumnsOf(body: {
-  time_column?: unknown
-  window?: unknown
-  window_delay?: unknown
-  revisit?: unknown
-}): WindowColumns {
-  const { time_column = null, window = null, window_delay = null, revisit = null } = body
-  return {
-    timeColumn: time_column as string | null,
-    windowSize: window as string | null,
-    windowDelay: window_delay as string | null,
-    revisit: revisit as number | null,
-  }
-}
 
 /** Where buckets are counted from: the zone of the source, the engine, the table and the moment of the run. */
 export interface WindowPlace {
@@ -64,7 +48,7 @@ function gridOf(
   { timezone, dialect, table }: WindowPlace,
 ): BucketGrid | null {
   if (timeColumn === null || size === null) return null
-  const column = table.columns.find(({ name }) => name === timeColumn)
+  const column = findTimeColumn(table, timeColumn)
   // A column that is gone is an error of its check when it is measured.
   return { size, timezone, keeping: column ? keepingOf(column, dialect) : 'moments' }
 }

@@ -135,7 +135,9 @@ async function planCheck(
   const { kind, body } = clauseCheck
   const context = { source, table }
   try {
-    const fields = await checks.reconciler.read(kind, context, body, ask)
+    // A contract is about all rows, whatever the default window of the table is.
+    const whole = kind === 'validity' ? { window: null, ...body } : body
+    const fields = await checks.reconciler.read(kind, context, whole, ask)
     const check = { key: clause.key, kind, table: context, tablePath: clause.table ?? '', fields }
     return { verdict: null, check }
   } catch (error) {
