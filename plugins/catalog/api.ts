@@ -10,14 +10,14 @@ import type { SessionOptions } from './sources/connections.ts'
 import type { DiscoveryReader } from './discovery/reader.ts'
 import type { DemoSources } from './demo.ts'
 import type { DiscoveryListener } from './deps.ts'
-import type { Run, SchemaChange, Source, Table, TableWindow } from './models.ts'
+import type { TableWindow } from '../../server/http/check-schemas.ts'
+import type { Run, SchemaChange, Source, Table } from './models.ts'
 import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
 
 export type { DiscoveredCatalog, DiscoveryReader } from './discovery/reader.ts'
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
-export type { SchemaChange, Source, Table, TableWindow } from './models.ts'
-export { tableWindowBody } from './assets/table-window.ts'
+export type { SchemaChange, Source, Table } from './models.ts'
 export type { SessionUse } from './sources/usage.ts'
 
 /** What other features may read in SQL: sources and their tables, what they are tagged with, and how they changed. */
@@ -68,6 +68,10 @@ export interface CatalogApi {
    * it from 10 million estimated rows on; without those that are to be read whole.
    */
   automaticWindows(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, TableWindow>>
+  /** The tables of a source that have a default window, by their paths. */
+  windowedTables(trx: Transaction, sourceId: string): Promise<Map<string, TableWindow>>
+  /** Sets the default window of a table; null removes it. */
+  setTableWindow(trx: Transaction, tableId: string, window: TableWindow | null): Promise<void>
   /** @throws 400 `VALIDATION_ERROR` on the field of a default window that does not fit the table */
   assertTableWindow(of: TableContext, window: TableWindow): void
   /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */

@@ -18,7 +18,7 @@ import { driftCoverage, readDriftHealth } from './drift/health.ts'
 import { findChange } from './drift/routes.ts'
 import { lockScannedTable, lockSource } from './locks.ts'
 import { assertTableWindow } from './assets/change-table.ts'
-import { automaticWindows } from './assets/table-window.ts'
+import { automaticWindows, setTableWindow, windowedTables } from './assets/table-window.ts'
 import { connectorOf } from './sources/config.ts'
 import { recordConnectionStatus } from './sources/connection-status.ts'
 import { statementTimeoutMs, withConnection } from './sources/connections.ts'
@@ -38,6 +38,8 @@ export function makeCatalog(deps: CatalogDeps): CatalogApi {
     loadTable,
     loadTables,
     automaticWindows,
+    windowedTables,
+    setTableWindow,
     assertTableWindow: (of, window) => assertTableWindow(connectors, of, window),
     connectorOf: source => connectorOf(connectors, source),
     withConnection: (source, work, options) => withConnection(deps, source, work, options),

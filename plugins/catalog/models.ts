@@ -6,6 +6,7 @@ import type {
   TableKind,
   TablePartitioning,
 } from '../../connectors/catalog.ts'
+import type { TableWindow } from '../../server/http/check-schemas.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
 
@@ -151,13 +152,6 @@ export function compactColumn({
     ...(expression !== null && { default: expression }),
     ...(comment !== null && { comment }),
   }
-}
-
-/** The window that new checks of a table have, as the API names it. */
-export interface TableWindow {
-  time_column: string
-  window: string
-  window_delay: string | null
 }
 
 /** A table, view or materialized view found in a source. */

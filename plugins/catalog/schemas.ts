@@ -10,7 +10,7 @@ import { TABLE_FILTERS } from './assets/asset-extensions.ts'
 import type { AssetListQuery } from './assets/lists.ts'
 import type { TablePatch } from './assets/change-table.ts'
 import type { TableFilterQuery } from './assets/table-filters.ts'
-import { tableWindowBody } from './assets/table-window.ts'
+import { tableWindowBody } from '../../server/http/check-schemas.ts'
 import type { TablePreviewRequest } from './discovery/table-preview.ts'
 import type { NewSource, SourcePatch } from './sources/sources.ts'
 

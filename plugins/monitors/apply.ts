@@ -4,21 +4,15 @@ import type { Transaction } from '../../server/database/database.ts'
 import { auditAtEnd, type AuditEvent } from '../../server/http/audit.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import type { Source } from '../catalog/api.ts'
-import type { Owner, Plan, Step, StoredState } from '../checks/api.ts'
+import type { Owner, Plan, Step } from '../checks/api.ts'
 import { exportMonitors } from './export.ts'
 import { FaultList } from './faults.ts'
 import type { MonitorsDocument } from './file/monitors-file.ts'
 import type { ReadFile } from './file/read-file.ts'
 import { makeKeys } from './keys.ts'
+import { changedWindows, storeWindows, type WantedWindow } from './table-windows.ts'
 import { forgetManaged, readManaged, saveManaged, type FileManagedCheck } from './store.ts'
-import {
-  assertRunnable,
-  listWanted,
-  readWanted,
-  type FindRetired,
-  type MonitorsDeps,
-  type WantedFileCheck,
-} from './wanted.ts'
+import { assertRunnable, listWanted, readWanted, type MonitorsDeps, type WantedFileCheck } from './wanted.ts'
 
 /** What to make of a source. */
 export interface MonitorsRequest {
@@ -38,6 +32,8 @@ type FileStep = Step<WantedFileCheck>
 export interface PlannedMonitors {
   source: Source
   plan: FilePlan
+  /** The default windows of tables that differ from those of the files. */
+  windows: WantedWindow[]
 }
 
 export type Monitors = ReturnType<typeof makeMonitors>
@@ -58,7 +54,8 @@ export function makeMonitors(deps: MonitorsDeps) {
   /** All checks of a source as a file. @throws 400 for a table, 404 */
   async function exportSource(trx: Transaction, assetId: string): Promise<MonitorsDocument> {
     const source = await findSource(trx, assetId)
-    return exportMonitors(source, await reconciler.readState(trx, source, await readFiles(trx, source)))
+    const state = await reconciler.readState(trx, source, await readFiles(trx, source))
+    return exportMonitors(source, state, await catalog.windowedTables(trx, source.id))
   }
 
   /** Plans files against a source, and asks the source about what would be created or changed. Writes nothing. */
@@ -71,7 +68,9 @@ export function makeMonitors(deps: MonitorsDeps) {
       const asset = await findSource(trx, assetId)
       return { source: asset, state: await reconciler.readState(trx, asset, await readFiles(trx, asset)) }
     })
-    const wanted = await readWanted(deps, source, listWanted(source, files), findRetired(state))
+    const known = new Map(state.owned.map(({ managed, stored }) => [managed.key, stored]))
+    const listed = { files, wanted: listWanted(source, files), known }
+    const { wanted, windows } = await readWanted(deps, source, listed)
     const planned = await reconciler.plan(state, { wanted, prune })
     assertFree(planned)
     const changing = planned.steps.filter(step => reconciler.isChange(step) && isForEngine(step))
@@ -80,7 +79,7 @@ export function makeMonitors(deps: MonitorsDeps) {
       source,
       changing.map(step => step.wanted),
     )
-    return { source, plan: planned, wanted }
+    return { source, plan: planned, wanted, windows: changedWindows(windows) }
   }
 
   /** Whether the engine has to be asked about a check that is created or changed. */
@@ -88,15 +87,6 @@ export function makeMonitors(deps: MonitorsDeps) {
     if (action !== 'change') return true
     const { engineFields = [] } = checks.declaredKinds().find(({ kind }) => kind === wanted.kind) ?? {}
     return changes.some(({ field }) => engineFields.includes(field))
-  }
-
-  /** A managed check keeps its table while its database lacks it, so that one dropped table does not stop all others. */
-  function findRetired({ owned }: StoredState): FindRetired {
-    const byKey = new Map(owned.map(({ managed, stored }) => [managed.key, stored]))
-    return async (trx, { key }) => {
-      const stored = byKey.get(key)
-      return stored && !stored.isTableActive ? catalog.loadTable(trx, stored.tableId) : undefined
-    }
   }
 
   /**
@@ -110,7 +100,7 @@ export function makeMonitors(deps: MonitorsDeps) {
     request: ApplyRequest,
     audit: (trx: Transaction, events: readonly AuditEvent[]) => Promise<unknown>,
   ): Promise<PlannedMonitors> {
-    const { source, wanted, plan: expected } = await plan(companyId, assetId, request)
+    const { source, wanted, windows, plan: expected } = await plan(companyId, assetId, request)
     const { prune, by: stoppedBy } = request
     return db.company(companyId, async trx => {
       await catalog.lockSource(trx, source.id)
@@ -121,12 +111,13 @@ export function makeMonitors(deps: MonitorsDeps) {
           const fileOf = ({ file }: WantedFileCheck) => file.name
           const asked = { owner, fileOf, wanted, prune, expected, record, stoppedBy }
           const done = await reconciler.reconcile(trx, source, asked)
+          await storeWindows(catalog, trx, windows, record)
           const isNoted = await noteApplied(trx, source, done)
-          if (isNoted) await record(summaryEvent(source, done))
+          if (isNoted || windows.length > 0) await record(summaryEvent(source, done))
           return done
         },
       )
-      return { source, plan: applied }
+      return { source, plan: applied, windows }
     })
   }
 

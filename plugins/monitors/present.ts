@@ -1,3 +1,4 @@
+import type { TableWindow } from '../../server/http/check-schemas.ts'
 import type { Drift, FieldChange, Step, UnwantedCheck } from '../checks/api.ts'
 import { countSteps, type PlannedMonitors } from './apply.ts'
 import type { WantedFileCheck } from './wanted.ts'
@@ -45,10 +46,19 @@ export interface PresentedPlan {
   changes: PresentedChange[]
   drift: PresentedDrift[]
   left: PresentedLeft[]
+  default_windows: PresentedWindow[]
+}
+
+/** A default window of a table that differs from that of its file. */
+export interface PresentedWindow {
+  table_path: string
+  file: string
+  old: TableWindow | null
+  new: TableWindow | null
 }
 
 /** A plan as replies show it. */
-export function presentPlan({ source, plan }: PlannedMonitors): PresentedPlan {
+export function presentPlan({ source, plan, windows }: PlannedMonitors): PresentedPlan {
   return {
     asset_id: source.id,
     source: source.name,
@@ -69,6 +79,12 @@ export function presentPlan({ source, plan }: PlannedMonitors): PresentedPlan {
     ],
     drift: plan.drift.map(presentDrift),
     left: plan.left.map(presentLeft),
+    default_windows: windows.map(({ tablePath, file, old, new: wanted }) => ({
+      table_path: tablePath,
+      file: file.name,
+      old,
+      new: wanted,
+    })),
   }
 }
 

@@ -134,6 +134,17 @@ const plan = exampleRecord({
     .items(left)
     .description('Managed checks that no file has; prune removes them.')
     .example([]),
+  default_windows: Joi.array()
+    .items(
+      record({
+        table_path: Joi.string(),
+        file: fileName,
+        old: Joi.object().unknown().allow(null),
+        new: Joi.object().unknown().allow(null),
+      }).label('MonitorDefaultWindow'),
+    )
+    .description('Default windows of tables that the files state otherwise.')
+    .example([]),
 }).label('MonitorsPlan')
 
 const exported = Joi.object({

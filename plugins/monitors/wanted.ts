@@ -1,11 +1,12 @@
 /** What files want of a source: their checks, each good for its table and with all its fields. */
-import type { Database, Transaction } from '../../server/database/database.ts'
+import type { Database } from '../../server/database/database.ts'
 import { makePauses } from '../../server/pauses.ts'
 import type { CatalogApi, Source, TableContext } from '../catalog/api.ts'
-import type { CheckKindName, ChecksApi, WantedCheck } from '../checks/api.ts'
+import type { CheckKindName, ChecksApi, StoredCheck, WantedCheck } from '../checks/api.ts'
 import { FaultList } from './faults.ts'
 import { pathOf } from './file/read-files.ts'
 import type { ReadFile } from './file/read-file.ts'
+import { applyWindows, listWindows, withKeptWindow, type WantedWindow } from './table-windows.ts'
 
 /** What finds checks of files good needs. */
 export interface MonitorsDeps {
@@ -29,8 +30,12 @@ export interface FileCheck {
 /** The same, found good. */
 export interface WantedFileCheck extends FileCheck, WantedCheck {}
 
-/** Finds the table of a managed check that the last discovery did not find. */
-export type FindRetired = (trx: Transaction, check: FileCheck) => Promise<TableContext | undefined>
+/** What files have, and the checks that they manage already, by their keys. */
+export interface FilesToRead {
+  files: readonly ReadFile[]
+  wanted: readonly FileCheck[]
+  known: ReadonlyMap<string, StoredCheck | undefined>
+}
 
 /** Tables looked up in one transaction. */
 const TABLES_AT_ONCE = 100
@@ -65,11 +70,16 @@ export function listWanted(source: Pick<Source, 'name'>, files: readonly ReadFil
 export async function readWanted(
   deps: MonitorsDeps,
   source: Source,
-  wanted: readonly FileCheck[],
-  retired: FindRetired,
-): Promise<WantedFileCheck[]> {
+  { files, wanted, known }: FilesToRead,
+): Promise<{ wanted: WantedFileCheck[]; windows: WantedWindow[] }> {
   const faults = new FaultList()
-  const tables = await findTables(deps, source, wanted, { faults, retired })
+  const stated = listWindows(files, faults)
+  const places = [
+    ...wanted,
+    ...[...stated].map(([tablePath, { file }]) => ({ key: '', file, tablePath, at: ['tables', tablePath] })),
+  ]
+  const tables = await findTables(deps, source, places, { faults, known })
+  const windows = applyWindows(deps.catalog, tables, stated, faults)
   const read: WantedFileCheck[] = []
   const scheduled = new Map<string, FileCheck>()
   const pause = makePauses()
@@ -78,24 +88,25 @@ export async function readWanted(
     const table = tables.get(check.tablePath)
     if (!table) continue
     try {
-      const fields = await deps.checks.reconciler.read(check.kind, table, check.body, false)
+      const body = withKeptWindow(check.body, table, known.get(check.key))
+      const fields = await deps.checks.reconciler.read(check.kind, table, body, false)
       const other = check.kind === 'freshness' ? scheduled.get(table.table.id) : undefined
       if (other) faults.add(check.file, check.at, `the table has a freshness schedule already: ${other.key}`)
       if (check.kind === 'freshness') scheduled.set(table.table.id, check)
-      read.push({ ...check, table, fields })
+      read.push({ ...check, body, table, fields })
     } catch (error) {
       faults.addError(check, error)
     }
   }
   faults.throwIfAny()
-  return read
+  return { wanted: read, windows }
 }
 
 async function findTables(
   { db, catalog }: MonitorsDeps,
   source: Source,
-  wanted: readonly FileCheck[],
-  { faults, retired }: { faults: FaultList; retired: FindRetired },
+  wanted: readonly Pick<FileCheck, 'key' | 'file' | 'tablePath' | 'at'>[],
+  { faults, known }: Pick<FilesToRead, 'known'> & { faults: FaultList },
 ): Promise<Map<string, TableContext>> {
   const firstOf = new Map(wanted.toReversed().map(check => [check.tablePath, check]))
   const tables = new Map<string, TableContext>()
@@ -106,7 +117,10 @@ async function findTables(
         try {
           tables.set(path, { source, table: await catalog.findTable(trx, { source }, path) })
         } catch (error) {
-          const table = await retired(trx, check)
+          // A managed check keeps its table while its database lacks it, so that one dropped table does not stop all others.
+          const stored = known.get(check.key)
+          const table =
+            stored && !stored.isTableActive ? await catalog.loadTable(trx, stored.tableId) : undefined
           if (table) tables.set(path, table)
           else faults.addError(check, error, ['tables', path])
         }

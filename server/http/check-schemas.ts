@@ -79,6 +79,25 @@ export const windowValues = {
   window_delay: Joi.string().pattern(/^(\d{1,3})[hd]$/, 'hours or days, such as 6h or 2d'),
 }
 
+/** The window that new checks of a table have. */
+export interface TableWindow {
+  time_column: string
+  window: string
+  window_delay: string | null
+}
+
+/** The default window of a table in bodies and in files. */
+export const tableWindowBody = Joi.object<TableWindow>({
+  time_column: windowValues.time_column.required().description('The column with the time of a row.'),
+  window: windowValues.window.required().description('How much time a bucket has, such as `1d`.'),
+  window_delay: windowValues.window_delay
+    .allow(null)
+    .default(null)
+    .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
+})
+  .label('TableWindow')
+  .example({ time_column: 'created_at', window: '1d', window_delay: '2h' })
+
 /**
  * The fields of a check that is about one bucket of time at a time. A body without them is not one with null: it takes the
  * default window of its table.

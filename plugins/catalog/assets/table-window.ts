@@ -4,9 +4,9 @@ import { findWindowProblem, keepingOf } from '../../../checks/plan.ts'
 import { findTimeColumn, TEMPORAL_KINDS, tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
 import { exampleRecord, held } from '../../../server/http/envelopes.ts'
-import { windowValues } from '../../../server/http/check-schemas.ts'
 import type { Transaction } from '../../../server/database/database.ts'
-import { Table, type TableWindow } from '../models.ts'
+import type { TableWindow } from '../../../server/http/check-schemas.ts'
+import { Table } from '../models.ts'
 
 /** A window that is proposed, and what it follows from. */
 export interface ProposedWindow extends TableWindow {
@@ -15,18 +15,6 @@ export interface ProposedWindow extends TableWindow {
 
 /** Estimated rows from which on automatic checks of a table use the proposal although none was set. */
 export const LARGE_TABLE_ROWS = 10_000_000
-
-/** The default window of a table in bodies and in files. */
-export const tableWindowBody = Joi.object<TableWindow>({
-  time_column: windowValues.time_column.required().description('The column with the time of a row.'),
-  window: windowValues.window.required().description('How much time a bucket has, such as `1d`.'),
-  window_delay: windowValues.window_delay
-    .allow(null)
-    .default(null)
-    .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
-})
-  .label('TableWindow')
-  .example({ time_column: 'created_at', window: '1d', window_delay: '2h' })
 
 const reply = {
   time_column: held.text.example('ordered_on'),
@@ -114,6 +102,29 @@ export async function automaticWindows(
     }
   }
   return found
+}
+
+/** The active tables of a source with a default window, as `server.plugins.catalog.windowedTables` gives them. */
+export async function windowedTables(trx: Transaction, sourceId: string): Promise<Map<string, TableWindow>> {
+  const tables = await Table.query(trx)
+    .select('catalogName', 'schemaName', 'name', 'windowSetting')
+    .where({ sourceId, isActive: true })
+    .whereNotNull('windowSetting')
+  return new Map(
+    tables.map(({ catalogName: catalog, schemaName: schema, name, windowSetting }) => [
+      tablePath({ catalog, schema, name }),
+      windowSetting!,
+    ]),
+  )
+}
+
+/** Sets the default window of a table, as `server.plugins.catalog.setTableWindow` does. */
+export async function setTableWindow(
+  trx: Transaction,
+  tableId: string,
+  window: TableWindow | null,
+): Promise<void> {
+  await Table.query(trx).findById(tableId).patch({ windowSetting: window, updatedAt: new Date() })
 }
 
 /** What is wrong with a default window of a table: the field, and a sentence; null if nothing is. */

@@ -1,7 +1,8 @@
 /** The mode of the reconciler that only adds: checks that tables, or columns of them, lack. */
 import type { SuitedColumn } from '../../../checks/suited-columns.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { Source, TableWindow } from '../../catalog/api.ts'
+import type { TableWindow } from '../../../server/http/check-schemas.ts'
+import type { Source } from '../../catalog/api.ts'
 import { findSuitabilityRefusal } from '../create/configure.ts'
 import type { CheckFields, CheckSubject, DeclaredChecks, CheckedTable } from '../declared/declared-checks.ts'
 import type { CheckDeps } from '../deps.ts'

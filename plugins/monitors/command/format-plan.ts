@@ -12,13 +12,19 @@ const NOTES: Partial<Record<PresentedChange['action'], string>> = {
 const MAX_VALUE_CHARACTERS = 200
 
 /** Whether an apply would create, change or remove a check. */
-export function hasChanges({ create, change, replace, delete: removed }: PresentedPlan): boolean {
-  return create + change + replace + removed > 0
+export function hasChanges({
+  create,
+  change,
+  replace,
+  delete: removed,
+  default_windows: windows,
+}: PresentedPlan): boolean {
+  return create + change + replace + removed + windows.length > 0
 }
 
 /** One block a change, what was changed on the server, and a summary. @param isDone after an apply */
 export function formatPlan(plan: PresentedPlan, isDone: boolean): string[] {
-  const { source, changes, drift, left } = plan
+  const { source, changes, drift, left, default_windows: windows } = plan
   return [
     ...(drift.length > 0 ? [`Changed on the server since the last apply (${source}):`] : []),
     ...drift.flatMap(({ kind, key, file, is_removed: isRemoved, fields }) => [
@@ -27,10 +33,16 @@ export function formatPlan(plan: PresentedPlan, isDone: boolean): string[] {
     ]),
     ...(drift.length > 0 ? [''] : []),
     ...changes.flatMap(formatChange),
+    ...windows.map(({ table_path: table, file, old, new: wanted }) =>
+      indent(
+        '  ~ ',
+        `the default window of ${table} (${file}): ${formatValue(old)} → ${formatValue(wanted)}`,
+      ),
+    ),
     ...left.map(({ kind, key, file }) =>
       indent('  ? ', `${kind} ${key} (${file}) is in none of these files: --prune removes it`),
     ),
-    ...(changes.length + left.length > 0 ? [''] : []),
+    ...(changes.length + left.length + windows.length > 0 ? [''] : []),
     summarizePlan(plan, isDone),
   ]
 }

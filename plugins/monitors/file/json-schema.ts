@@ -1,6 +1,7 @@
 /** The JSON Schema of a monitors file, for editors: made of the schemas that the bodies of the API are validated with. */
 import type Joi from 'joi'
 import type { CheckType } from '../../../checks/check.ts'
+import { tableWindowBody } from '../../../server/http/check-schemas.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
 import type { JsonSchema } from '../../../server/openapi/json-schema.ts'
 import { KEY_PATTERN } from './monitors-file.ts'
@@ -57,6 +58,11 @@ export function monitorsSchema({ kinds, types }: FileVocabulary): JsonSchema {
           required: ['checks'],
           additionalProperties: false,
           properties: {
+            default_window: {
+              anyOf: [toDraft7(describeConfig(tableWindowBody)), { type: 'null' }],
+              description:
+                'The window of new rules and metrics of the table that name none; null removes it. Without it, the setting stays as it is.',
+            },
             checks: {
               type: 'object',
               additionalProperties: false,

@@ -1,5 +1,6 @@
 /** The monitors file: a YAML text that lists the checks of the tables of a source. */
 import { Document, isCollection, isScalar, isSeq, visit } from 'yaml'
+import type { TableWindow } from '../../../server/http/check-schemas.ts'
 import { didYouMean, nearest, quoteName } from '../../../server/http/nearest.ts'
 import { parseYaml, YamlParseError, type TextPosition } from '../../../server/yaml.ts'
 
@@ -18,7 +19,7 @@ export interface MonitorsDocument {
   /** The name of the source. */
   source: string
   /** By `catalog.schema.table`, or less where that is clear. */
-  tables: Record<string, { checks: TableMonitors }>
+  tables: Record<string, { default_window?: TableWindow | null; checks: TableMonitors }>
 }
 
 /** A mistake in a file; without a position in a document that came as JSON. */
@@ -151,7 +152,8 @@ function judgeTable(
 ): void {
   blameUnstorable(at.at(-1), at, blame)
   if (!isObject(table)) return blame(at, 'a table is an object with checks')
-  blameUnknown(table, ['checks'], at, blame)
+  blameUnknown(table, ['default_window', 'checks'], at, blame)
+  blameUnstorable(table.default_window, [...at, 'default_window'], blame)
   const checks = table.checks ?? {}
   if (!isObject(checks))
     return blame(

@@ -8,17 +8,23 @@ export interface ReadFile {
   /** The source that it names. */
   source: string
   entries: readonly FileEntry[]
+  /** The default windows that it states. */
+  windows: FileHead['windows']
   /** Where the part at a path starts, or its nearest existing owner; null in a document that came as JSON. */
   positionOf(path: readonly string[]): TextPosition | null
 }
 
 /** @param entries its checks */
-export function toReadFile({ name, source, places }: FileHead, entries: readonly FileEntry[]): ReadFile {
+export function toReadFile(
+  { name, source, windows, places }: FileHead,
+  entries: readonly FileEntry[],
+): ReadFile {
   const ofEntries = new Map(entries.map(entry => [pathKey(pathOf(entry)), entry.places]))
   return {
     name,
     source,
     entries,
+    windows,
     positionOf(path) {
       const ofEntry = ofEntries.get(pathKey(path.slice(0, ENTRY_DEPTH)))
       return (

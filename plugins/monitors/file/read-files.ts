@@ -28,6 +28,8 @@ export interface FileHead {
   name: string
   /** The source that it names. */
   source: string
+  /** The default windows of tables that it states, not judged yet. */
+  windows: { tablePath: string; window: object | null }[]
   /** Places of its source and its tables. */
   places: Places
 }
@@ -94,7 +96,10 @@ export function readFiles(given: { files: readonly GivenFile[]; kinds: readonly 
 
 function headOf({ name, document, positionOf }: MonitorsFile): FileHead {
   const paths = [[], ['source'], ['tables'], ...Object.keys(document.tables).map(table => ['tables', table])]
-  return { name, source: document.source, places: placesOf(paths, positionOf) }
+  const windows = Object.entries(document.tables).flatMap(([tablePath, { default_window: window }]) =>
+    window === undefined ? [] : [{ tablePath, window }],
+  )
+  return { name, source: document.source, windows, places: placesOf(paths, positionOf) }
 }
 
 function* entriesOf(
