@@ -166,6 +166,12 @@ interface CheckBase<Config> {
    * AggregateMetric is called `value`; a RowRule needs no rollup.
    */
   rollup?: Readonly<Record<string, Rollup>>
+  /**
+   * Its measures depend on the rows alone: not on the time, on other tables or on settings. Where the engine knows which
+   * parts of a table have changed, only these are read, and their measures are added up with what is kept of the others,
+   * as its rollups say.
+   */
+  mergesParts?: true
 }
 
 /** A rule that judges each row by itself. The NULL policy, counts and samples follow from one expression. */

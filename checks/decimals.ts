@@ -34,6 +34,14 @@ export function compareDecimals(a: number | string, b: number | string): number 
   return isNegative ? compareSizes(second.slice(1), first.slice(1)) : compareSizes(first, second)
 }
 
+/** The sum of two decimal numbers, exactly whatever their length. */
+export function addDecimals(a: number | string, b: number | string): string {
+  const terms = [shiftDecimal(a, 0), shiftDecimal(b, 0)]
+  const places = Math.max(...terms.map(term => term.split('.')[1]?.length ?? 0))
+  const sum = terms.reduce((total, term) => total + BigInt(shiftDecimal(term, places)), 0n)
+  return shiftDecimal(String(sum), -places)
+}
+
 /** Compares numbers without a sign, leading or trailing zeros. */
 function compareSizes(a: string, b: string): number {
   const [wholeOfA = '', fractionOfA = ''] = a.split('.')

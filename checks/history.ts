@@ -1,6 +1,6 @@
-import type { Connection, Row, Value } from '../connectors/connector.ts'
+import type { Connection, Row } from '../connectors/connector.ts'
 import { TEMPORAL_KINDS, tablePath, type ColumnInfo, type TableInfo } from '../connectors/catalog.ts'
-import { isRowRule, type Check, type CheckType, type Rollup, type MeasuredValues } from './check.ts'
+import { isRowRule, type Check, type MeasuredValues } from './check.ts'
 import {
   BEFORE_FIRST_PERIOD,
   DATED_COLUMN,
@@ -11,7 +11,8 @@ import {
   type RolledMeasure,
   type HistoryPeriods,
 } from './history/select.ts'
-import { NotFiniteError, toNumber } from './measures.ts'
+import { addRolled, emptyValue, numberOf, rollupsOf } from './history/rollups.ts'
+import { NotFiniteError } from './measures.ts'
 import { interpretMeasures, planChecks, type Engine, type PlannedCheck } from './plan.ts'
 
 /** What a check would have measured at the end of a period. */
@@ -127,21 +128,6 @@ function findHistoryProblem(table: TableInfo, { type, groupBy = [] }: Check, col
   return `${type.name} has no history: its value of many days does not follow from its values of each day.`
 }
 
-function rollupsOf(type: CheckType, { measures }: PlannedCheck): Readonly<Record<string, Rollup>> {
-  if (!isRowRule(type)) return type.rollup ?? {}
-  return Object.fromEntries(Object.keys(measures).map(name => [name, 'count']))
-}
-
-/** Totals over the rows up to some period. */
-interface RunningValue {
-  value: number | null
-  /** Number of values behind a mean or a standard deviation. */
-  weight: number
-  /** For a standard deviation: the mean, and the sum of the squared distances from it. */
-  mean: number
-  squares: number
-}
-
 /** Accumulates the periods. A result row belongs to one period and one select; periods without rows have none. */
 function accumulate(
   result: readonly Row[],
@@ -166,7 +152,7 @@ function accumulate(
     for (const measure of measures) {
       const row = found.get(`${measure.part} ${index}`)
       const sum = sums.get(measure.name)
-      if (row && sum) addPeriod(sum, measure, row)
+      if (row && sum) addRolled(sum, measure, row)
     }
     if (index === BEFORE_FIRST_PERIOD) continue
     const measured: MeasuredValues = Object.fromEntries([...sums].map(([name, { value }]) => [name, value]))
@@ -176,53 +162,4 @@ function accumulate(
     points.push(isCounts ? { at, ...reading } : { at, total, value: reading })
   }
   return { points, undated }
-}
-
-/** The value of a measure over no rows. */
-function emptyValue(rollup: Rollup): RunningValue {
-  const isCount = rollup === 'count' || rollup === 'distinct' || rollup === 'repeated'
-  return { value: isCount ? 0 : null, weight: 0, mean: 0, squares: 0 }
-}
-
-function addPeriod(sum: RunningValue, measure: RolledMeasure, row: Row): void {
-  const { rollup, column, weight } = measure
-  const value = numberOf(row, column)
-  if (rollup === 'standard_deviation') return addSpread(sum, measure, row)
-  if (value === null) return
-  if (rollup === 'mean') {
-    const weighed = (numberOf(row, weight ?? '') ?? 0) + sum.weight
-    // The old mean plus a share of the difference, so that no intermediate value overflows.
-    if (weighed > 0) sum.value = (sum.value ?? 0) + (value - (sum.value ?? 0)) * (1 - sum.weight / weighed)
-    sum.weight = weighed
-  } else if (sum.value === null) sum.value = value
-  else if (rollup === 'min') sum.value = Math.min(sum.value, value)
-  else if (rollup === 'max') sum.value = Math.max(sum.value, value)
-  else sum.value += value
-}
-
-/** Adds the squared distances of a period as Chan, Golub and LeVeque do: no difference of large squares loses digits. */
-function addSpread(
-  sum: RunningValue,
-  { column, weight = '', mean: meanColumn = '' }: RolledMeasure,
-  row: Row,
-) {
-  const count = numberOf(row, weight) ?? 0
-  const mean = numberOf(row, meanColumn)
-  if (count === 0 || mean === null) return
-  // One value has no deviation of its own.
-  const deviation = numberOf(row, column) ?? 0
-  const all = sum.weight + count
-  const apart = mean - sum.mean
-  sum.squares += deviation ** 2 * (count - 1) + apart ** 2 * (sum.weight / all) * count
-  sum.mean += apart * (count / all)
-  sum.weight = all
-  sum.value = all < 2 ? null : Math.sqrt(sum.squares / (all - 1))
-}
-
-/** A missing column means that nothing was measured; taken for zero, every rule would pass. */
-function numberOf(row: Row | undefined, name: string): number | null {
-  if (row === undefined) return null
-  const value: Value | undefined = row[name]
-  if (value !== undefined) return toNumber(value)
-  throw new Error(`the engine gave no row with the column ${name}`)
 }

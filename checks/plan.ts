@@ -73,6 +73,8 @@ export interface PlannedCheck {
   suspectGroup?: number
   /** The check of the newest bucket of a window, for samples. */
   newest?: PlannedCheck
+  /** What samples are taken from in turn, in place of the whole table. */
+  sampleFrom?: readonly Sql[]
 }
 
 const MAX_GROUP_COLUMNS = 3
@@ -87,6 +89,7 @@ export async function planChecks(
   engine: Engine,
   table: TableInfo,
   checks: readonly Check[],
+  given?: ReadonlyMap<string, FilterMode>,
 ): Promise<{ planned: PlannedCheck[]; refusals: RefusedCheck[] }> {
   const ids = new Set(checks.map(({ id }) => id))
   if (ids.size < checks.length) throw new TypeError('Two checks of a scan have the same id.')
@@ -105,7 +108,7 @@ export async function planChecks(
     else sound.push(check)
   }
   const groups = suspectGroups(sound)
-  const modes = filterModes(sound, { dialect: engine.dialect, table, groups })
+  const modes = given ?? filterModes(sound, { dialect: engine.dialect, table, groups })
   for (const [index, check] of sound.entries()) {
     await pause(check, index)
     const plan = planCheck(engine, table, check, modes.get(check.id))

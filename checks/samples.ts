@@ -36,6 +36,8 @@ export interface SampleOptions {
   isNumbered?: boolean
   /** How values are read: cut by the engine (the default), whole, or none but the keys. */
   values?: 'cut' | 'whole' | 'keys'
+  /** What the rows are taken from; defaults to the whole table. */
+  from?: Sql
 }
 
 /**
@@ -52,10 +54,15 @@ export interface SampleOptions {
 export function sampleQuery(
   { check, context }: PlannedCheck,
   limit: number,
-  { maskedColumns, hideSelectRows, isNumbered = false, values: reading = 'cut' }: SampleOptions,
+  {
+    maskedColumns,
+    hideSelectRows,
+    isNumbered = false,
+    values: reading = 'cut',
+    from = context.dialect.table(context.table),
+  }: SampleOptions,
 ): SampleQuery {
   const { dialect, table, info, filter } = context
-  const from = dialect.table(table)
   const source = isRowRule(check.type)
     ? { where: invalidRowCondition(context, check.type.valid(context)) }
     : (check.type as TableRule).samples(context)
@@ -154,6 +161,34 @@ export async function takeSamples(
   options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
 ): Promise<TakenSamples> {
+  if (!item.sampleFrom) return takeFrom(item, limit, options, run)
+  const taken: TakenSamples = { samples: [] }
+  for (const from of item.sampleFrom) {
+    const left = limit - taken.samples.length
+    if (left <= 0) break
+    const { samples, samplesNote } = await takeFrom(item, left, { ...options, from }, run)
+    taken.samples.push(...samples)
+    if (samplesNote !== undefined) return { ...taken, samplesNote }
+  }
+  return limitTaken(taken, item, options)
+}
+
+/** Rows without a key are numbered through, and all together keep to the limit of bytes. */
+function limitTaken(
+  { samples }: TakenSamples,
+  { context }: PlannedCheck,
+  options: SampleOptions,
+): TakenSamples {
+  const hasKey = primaryKey(context.table, options.maskedColumns).length > 0
+  return limitSamples(samples, (sample, index) => (hasKey ? sample : { ...sample, row_id: index + 1 }))
+}
+
+async function takeFrom(
+  item: PlannedCheck,
+  limit: number,
+  options: SampleOptions,
+  run: (statement: Sql) => ReturnType<Connection['query']>,
+): Promise<TakenSamples> {
   const { select, readSample } = sampleQuery(item, limit, options)
   const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
   try {
@@ -197,7 +232,7 @@ async function takeOtherwise(
   throw error
 }
 
-function limitSamples(rows: readonly Row[], read: SampleQuery['readSample']): TakenSamples {
+function limitSamples<Of>(rows: readonly Of[], read: (row: Of, index: number) => RowSample): TakenSamples {
   const samples: RowSample[] = []
   let bytes = 0
   for (const [index, row] of rows.entries()) {

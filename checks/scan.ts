@@ -125,7 +125,8 @@ export async function planScan(
   }))
 }
 
-interface ScanSession {
+/** The statements of one scan, within its time. */
+export interface ScanSession {
   engine: Engine
   isValidated: boolean
   run(statement: Sql): Promise<Row[]>
@@ -137,7 +138,8 @@ interface ScanSession {
   withShare(shares: number): ScanSession
 }
 
-function openSession(
+/** Starts the time of a scan. */
+export function openSession(
   connection: Pick<Connection, 'query' | 'validate'>,
   engine: Engine,
   { timeoutMs, signal, isValidated = false }: ScanOptions,
@@ -341,7 +343,7 @@ function failedOutcome({ kind, message }: ConnectorError, durationMs: number) {
 }
 
 /** Adds samples to a rule that found invalid rows. Without them its counts stand: a sample is evidence only. */
-async function withSamples(
+export async function withSamples(
   outcome: CheckOutcome,
   item: PlannedCheck,
   session: ScanSession,

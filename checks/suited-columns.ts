@@ -48,6 +48,7 @@ const CAPABILITY_PHRASES: Record<Capability, string> = {
   dryRuns: 'dry runs of statements',
   byteLimit: 'a limit of the bytes that a statement reads',
   renames: 'columns that can be followed through a rename',
+  partitions: 'versions of the parts of a table',
 }
 
 /** Returns a sentence that names the first capability the engine lacks for this check type, or null. */

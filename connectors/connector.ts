@@ -35,6 +35,8 @@ export interface Capabilities {
   dryRuns?: true
   /** The engine refuses a statement that would read more than `ConnectOptions.maxBytesPerStatement`. */
   byteLimit?: true
+  /** The engine lists the parts of a table, each with a version that every change of its rows moves. */
+  partitions?: true
 }
 
 export type Capability = keyof Capabilities
@@ -169,6 +171,18 @@ export interface CostEstimate {
   bytes: number | null
 }
 
+/** A part of a table that can be read alone. */
+export interface TablePart {
+  /** Identifies it within its table: its qualified name, or the id of the partition. */
+  name: string
+  /** Opaque. Equal only while no row, no column and no definition of the part has changed. */
+  version: string
+  /** What stands in FROM for the rows of this part alone. Its columns are named as those of the table. */
+  from: Sql
+  /** About how many rows it has, where the engine knows. */
+  rows?: number
+}
+
 /** A view as `viewDefinitions` reports it. */
 export interface ViewDefinition extends TableRef {
   /** Its query, or the statement that creates it, as the engine stores it; null where the role may not see it. */
@@ -229,6 +243,16 @@ export interface Connection {
    * Rejects as `query` does.
    */
   estimateCost?(statement: Sql, options: Omit<QueryOptions, 'maxRows'>): Promise<CostEstimate>
+  /**
+   * The parts of a table, the oldest first, which together have each of its rows once; present if and only if `partitions`
+   * is claimed. Null where they are not known, or not to the caller: the table is then read whole, as is one whose parts may
+   * change without a new version. A change that was committed before the call may move the version later, one that was
+   * committed after it must. With one statement, or a fixed number.
+   */
+  listParts?(
+    table: TableRef,
+    options: Pick<QueryOptions, 'timeoutMs' | 'signal'>,
+  ): Promise<TablePart[] | null>
   /** Ends the session; a second call does nothing. */
   close(): Promise<void>
 }

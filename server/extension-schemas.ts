@@ -19,6 +19,7 @@ const CAPABILITIES: Record<Capability, true> = {
   costEstimates: true,
   dryRuns: true,
   byteLimit: true,
+  partitions: true,
 }
 const capability = Joi.valid(...Object.keys(CAPABILITIES))
 
@@ -101,6 +102,7 @@ export const checkShape = Joi.object({
     Joi.string(),
     Joi.valid('count', 'sum', 'min', 'max', 'mean', 'standard_deviation', 'distinct', 'repeated'),
   ),
+  mergesParts: Joi.valid(true),
   valid: Joi.function()
     .when('family', { is: 'metric', then: Joi.forbidden() })
     .messages({ 'any.unknown': '{{#label}} is for rules: a metric has measure' }),

@@ -1,8 +1,8 @@
 import { numberLiteral, rowCount } from '../measures.ts'
 import type { Rollup } from '../check.ts'
 import type { PlannedCheck } from '../plan.ts'
-import { isNumeric } from '../column-values.ts'
-import { join, raw, Sql, sql } from '../../connectors/sql.ts'
+import { aggregateOf, companionsOf, type RolledColumns } from './rollups.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 
 /** Consecutive periods of equal length, in whole epoch seconds. */
 export interface HistoryPeriods {
@@ -12,17 +12,10 @@ export interface HistoryPeriods {
 }
 
 /** A measure of a check and its rollup. */
-export interface RolledMeasure {
+export interface RolledMeasure extends RolledColumns {
   name: string
-  rollup: Rollup
   /** The index of the select that outputs it. */
   part: number
-  /** Its output column there. */
-  column: string
-  /** For a mean and a standard deviation: the output column with the number of values. */
-  weight?: string
-  /** For a standard deviation: the output column with the mean. */
-  mean?: string
 }
 
 /** The statement of a history, and the layout of its rows. */
@@ -66,12 +59,16 @@ export function writeHistorySelect(
       return { name, rollup, part, column: TOTAL_COLUMN }
     }
     const column = `m${aggregates.push(aggregateOf(planned, name)) - 1}`
-    if (rollup !== 'mean' && rollup !== 'standard_deviation') return { name, rollup, part: 0, column }
-    const { column: values, info } = context
-    const present = dialect.countNonNull(isNumeric(info) ? dialect.asNumber(values) : values)
-    const weight = `m${aggregates.push(present) - 1}`
-    if (rollup === 'mean') return { name, rollup, part: 0, column, weight }
-    return { name, rollup, part: 0, column, weight, mean: `m${aggregates.push(dialect.mean(values)) - 1}` }
+    const { weight, mean } = companionsOf(planned, rollup)
+    const added = (aggregate: Sql) => `m${aggregates.push(aggregate) - 1}`
+    return {
+      name,
+      rollup,
+      part: 0,
+      column,
+      ...(weight && { weight: added(weight) }),
+      ...(mean && { mean: added(mean) }),
+    }
   })
   const outputs = (part: number, own: readonly Sql[]) => {
     const numbers = aggregates.map((_, index) => own[index] ?? raw('0'))
@@ -81,14 +78,6 @@ export function writeHistorySelect(
   const first = sql`select ${timed.periodOf(seconds)} as ${dialect.quote(PERIOD_COLUMN)}, ${outputs(0, aggregates)} from ${context.rows} where ${timed.isReached} group by 1`
   const others = parts.map((write, index) => write(own => outputs(index + 1, own)))
   return { select: join([first, ...others], ' union all '), measures }
-}
-
-function aggregateOf({ check, measures }: PlannedCheck, name: string): Sql {
-  const measure = measures[name]
-  const aggregate =
-    measure && !(measure instanceof Sql) && 'aggregate' in measure ? measure.aggregate : measure
-  if (aggregate instanceof Sql) return aggregate
-  throw new TypeError(`rollup of ${check.type.name} names ${name}, which is none of its measures`)
 }
 
 interface PeriodSql {

@@ -18,5 +18,6 @@ export const maxValue: AggregateMetric = {
   revealsValue: 'always',
   filters: true,
   rollup: { value: 'max' },
+  mergesParts: true,
   measure: context => sql`max(${asColumnNumber(context)})`,
 }

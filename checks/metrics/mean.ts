@@ -16,5 +16,6 @@ export const mean: AggregateMetric = {
   revealsValue: 'grouped',
   filters: true,
   rollup: { value: 'mean' },
+  mergesParts: true,
   measure: ({ value, dialect }) => dialect.mean(value),
 }

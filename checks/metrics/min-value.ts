@@ -18,5 +18,6 @@ export const minValue: AggregateMetric = {
   revealsValue: 'always',
   filters: true,
   rollup: { value: 'min' },
+  mergesParts: true,
   measure: context => sql`min(${asColumnNumber(context)})`,
 }

@@ -12,6 +12,7 @@ export const nullPercent: DerivedMetric = {
   column: 'required',
   filters: true,
   rollup: { present: 'count' },
+  mergesParts: true,
   measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => (total === 0 ? 0 : (100 * (total - (measured.present ?? 0))) / total),
 }

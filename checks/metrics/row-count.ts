@@ -12,6 +12,7 @@ export const rowCountMetric: DerivedMetric = {
   filters: true,
   // The rows of a table are counted in every statement of it.
   rollup: {},
+  mergesParts: true,
   measures: () => ({}),
   readMeasures: (_, total) => total,
 }

@@ -18,5 +18,6 @@ export const standardDeviation: AggregateMetric = {
   revealsValue: 'grouped',
   filters: true,
   rollup: { value: 'standard_deviation' },
+  mergesParts: true,
   measure: ({ value, dialect }) => dialect.standardDeviation(value),
 }

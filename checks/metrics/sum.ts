@@ -18,5 +18,6 @@ export const sum: AggregateMetric = {
   revealsValue: 'grouped',
   filters: true,
   rollup: { value: 'count' },
+  mergesParts: true,
   measure: ({ value, info, dialect }) => sql`coalesce(${dialect.sum(value, info)}, 0)`,
 }

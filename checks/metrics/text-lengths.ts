@@ -10,6 +10,7 @@ const ofLengths = {
   column: 'required',
   kinds: ['text'],
   filters: true,
+  mergesParts: true,
 } as const satisfies Partial<AggregateMetric>
 
 /** min_length: the characters of the shortest text; an empty text has 0. */

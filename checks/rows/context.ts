@@ -51,7 +51,8 @@ export function buildCheckContext(
 }
 
 function withinBucket(filter: Filter | undefined, bucket: Sql): Filter {
-  if (!filter) return { condition: bucket, text: { columns: [], references: [], calls: [] } }
+  if (!filter)
+    return { condition: bucket, text: { columns: [], references: [], calls: [], isTimeless: true } }
   return { ...filter, condition: sql`${bucket} and ${filter.condition}` }
 }
 

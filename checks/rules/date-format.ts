@@ -25,6 +25,7 @@ export const dateFormat: RowRule<{ format: string }> = {
     format: Joi.string().min(1).max(MAX_FORMAT_CHARACTERS).required().custom(readable),
   }),
   column: 'required',
+  mergesParts: true,
   kinds: ['text', 'integer', 'date', 'timestamp', 'other'],
   readsText: true,
   needs: ['dateParsing'],

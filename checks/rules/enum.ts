@@ -66,6 +66,7 @@ export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
       .required(),
   }),
   column: 'required',
+  mergesParts: true,
   kinds: ['integer', 'decimal', 'float', 'text', 'boolean', 'date', 'timestamp', 'time', 'json', 'other'],
   readsText: true,
   validateConfig({ allowed_values }, column, { dialect }) {

@@ -12,6 +12,7 @@ export const notNull: TableRule = {
   ignoresNullPolicy: true,
   filters: true,
   rollup: { present: 'count' },
+  mergesParts: true,
   measures: context => ({ present: nonNullCount(context) }),
   readMeasures: (measured, total) => ({ total, invalid: total - (measured.present ?? 0) }),
   samples: ({ column, info, dialect }) => ({ where: dialect.isNull(column, info) }),

@@ -87,6 +87,7 @@ export const range: RowRule<RangeConfig> = {
     'range.mixed': '{{#label}} must have two numbers or two dates, not one of each',
   }),
   column: 'required',
+  mergesParts: true,
   kinds: ['integer', 'decimal', 'float', 'date', 'timestamp'],
   validateConfig({ min, max }, column) {
     const bounds = [min, max].filter(value => value !== undefined)

@@ -15,6 +15,7 @@ export const regex: RowRule<{ pattern: string }> = {
   description: 'Values match a regular expression.',
   config: Joi.object({ pattern: Joi.string().min(1).max(1000).required() }),
   column: 'required',
+  mergesParts: true,
   kinds: ['text', 'integer', 'decimal', 'date', 'other'],
   readsText: true,
   needs: ['regex'],

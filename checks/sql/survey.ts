@@ -9,6 +9,11 @@ export interface SqlSurvey {
   references: string[][]
   /** All that may make the engine call a function, each once. */
   calls: SqlReference[]
+  /**
+   * Whether it gives the same of the same row at any time: columns, constants, comparisons and arithmetic, and neither
+   * functions nor words such as 'now' that stand for a time.
+   */
+  isTimeless: boolean
 }
 
 type TreeNode = Record<string, unknown>
@@ -49,6 +54,7 @@ export function surveyTree(root: TreeNode, form: 'expression' | 'select'): SqlSu
   }
   const tables: string[][] = []
   let isFromFunction = false
+  let isTimeless = true
   const open: unknown[] = [root]
   while (open.length > 0) {
     const node = open.pop()
@@ -56,6 +62,7 @@ export function surveyTree(root: TreeNode, form: 'expression' | 'select'): SqlSu
     for (const [key, child] of Object.entries(node) as [string, TreeNode][]) {
       const refusal = REFUSED_NODES[key] ?? findNodeProblem(key, child, form)
       if (refusal !== undefined) return { error: refusal }
+      if (!isTimelessNode(key, child)) isTimeless = false
       if (key === 'FuncCall') {
         add('function', namesOf(child.funcname))
         if (child.agg_star) references.push([''])
@@ -90,7 +97,56 @@ export function surveyTree(root: TreeNode, form: 'expression' | 'select'): SqlSu
   const table = tables.find(isDeniedTable)
   if (table)
     return { error: `${table.at(-1)} is not allowed in sql_expression: it is no table of the database.` }
-  return { columns: [...columns], references, calls: found }
+  return { columns: [...columns], references, calls: found, isTimeless }
+}
+
+/** Nodes whose value follows from those below them. */
+const TIMELESS_NODES: ReadonlySet<string> = new Set([
+  ...['A_Const', 'String', 'List', 'BoolExpr', 'NullTest', 'BooleanTest', 'CaseExpr', 'CaseWhen'],
+  ...['CoalesceExpr', 'A_Expr', 'ColumnRef', 'TypeCast'],
+])
+const TIMELESS_OPERATORS: ReadonlySet<string> = new Set([
+  ...[
+    '=',
+    '<>',
+    '!=',
+    '<',
+    '>',
+    '<=',
+    '>=',
+    '+',
+    '-',
+    '*',
+    '/',
+    '%',
+    '||',
+    '~~',
+    '!~~',
+    '~~*',
+    '!~~*',
+    '~',
+    '!~',
+  ],
+])
+const TIMELESS_TYPES: ReadonlySet<string> = new Set([
+  ...['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'text', 'varchar', 'bpchar'],
+  ...['date', 'timestamp', 'timestamptz'],
+])
+/** What stands for a time where a text becomes one. */
+const TIME_WORDS = /\b(now|today|tomorrow|yesterday|current)\b/i
+
+/** Fields begin with a small letter. */
+function isTimelessNode(key: string, child: TreeNode): boolean {
+  if (!/^[A-Z]/.test(key)) return true
+  if (!TIMELESS_NODES.has(key)) return false
+  if (key === 'ColumnRef') return namesOf(child.fields).length === 1 && namesOf(child.fields)[0] !== ''
+  if (key === 'A_Const') return !TIME_WORDS.test((child as { sval?: { sval?: string } }).sval?.sval ?? '')
+  if (key === 'A_Expr')
+    return operatorsOf(child).every(parts => parts.length === 1 && TIMELESS_OPERATORS.has(parts[0] ?? ''))
+  if (key !== 'TypeCast') return true
+  // A text of a row may be such a word, too.
+  const { arg, typeName } = child as { arg?: TreeNode; typeName?: { names?: unknown } }
+  return arg?.A_Const !== undefined && TIMELESS_TYPES.has(namesOf(typeName?.names).at(-1) ?? '')
 }
 
 function findNodeProblem(key: string, child: TreeNode, form: 'expression' | 'select'): string | undefined {

@@ -10,6 +10,7 @@ import { postgresqlDialect } from './dialect.ts'
 import { introspect, readEstimates, readPartitions } from './introspect.ts'
 import { openSession, prepareStatement, type SessionProfile, type StatementOptions } from './session.ts'
 import type { PostgresqlStatement } from './statement.ts'
+import { readParts } from './parts.ts'
 import { testConnection } from './stages.ts'
 
 export type { PostgresqlConfig }
@@ -70,6 +71,7 @@ export const postgresql: Connector<PostgresqlConfig> = {
     cancel: true,
     renames: true,
     costEstimates: true,
+    partitions: true,
   },
   viewGrammar: 'postgresql',
   async connect(settings, options) {
@@ -103,6 +105,7 @@ function connection(session: EngineSession<PostgresqlStatement>, database: strin
     },
     estimates: tables => readEstimates(readUntil(), database, tables),
     estimateCost: (statement, options) => estimateCost(each => run(each, options), statement),
+    listParts: (table, options) => readParts(run, table, options),
     close: () => session.close(),
   }
 }
