@@ -22,7 +22,7 @@ import type { Bucket } from './rows/buckets.ts'
 import { buildCheckContext, findColumn, UNFILTERED_TABLE } from './rows/context.ts'
 import { filterModes, findFilterProblem, type FilterMode } from './rows/filter.ts'
 import { NotFiniteError } from './measures.ts'
-import type { RankedPercentile } from './ranked-percentiles.ts'
+import type { RankedPercentile } from './rows/ranked-percentiles.ts'
 import { readRowCounts, rowMeasures } from './row-rules.ts'
 
 /** What features find checks good with. */

@@ -5,7 +5,7 @@ import type { Measure } from './check.ts'
 import { rowsOf, windowKey, withBuckets, type ScanPart } from './rows/part.ts'
 import { rowCount } from './measures.ts'
 import type { Engine, PlannedCheck, PlannedMeasure, SortedAggregate } from './plan.ts'
-import { selectRankedPercentiles, type RankedPercentile } from './ranked-percentiles.ts'
+import { selectRankedPercentiles, type RankedPercentile } from './rows/ranked-percentiles.ts'
 
 /** The SELECT of a part. */
 export interface ScanStatement {

@@ -17,6 +17,7 @@ import * as lineageTables from '../migrations/0006_lineage.ts'
 import * as contractTables from '../migrations/0007_contracts.ts'
 import * as peopleTables from '../migrations/0008_people.ts'
 import * as tableWindows from '../migrations/0009_table_windows.ts'
+import * as tableParts from '../migrations/0010_table_parts.ts'
 import * as statementBytes from '../migrations/0011_statement_bytes.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
@@ -88,6 +89,7 @@ export const manifest = {
     migration('0007_contracts', contractTables),
     migration('0008_people', peopleTables),
     migration('0009_table_windows', tableWindows),
+    migration('0010_table_parts', tableParts),
     migration('0011_statement_bytes', statementBytes),
   ],
 }

@@ -6,9 +6,11 @@ import type {
   Partition,
   Row,
   Stage,
+  TablePart,
   ViewDefinition,
 } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
+import { Sql } from '../sql.ts'
 import { STAGE_NAMES } from '../stages.ts'
 import { findTableRefProblem, malformedError } from './tables.ts'
 
@@ -26,6 +28,7 @@ const OPTIONAL_METHODS = [
   'lastModified',
   'estimates',
   'estimateCost',
+  'listParts',
 ] as const
 
 /** @throws ConnectorError if what `connect` returned lacks a method of a connection */
@@ -168,4 +171,21 @@ export function assertCost(engine: string, answer: unknown): CostEstimate {
   }
   const { rows, bytes } = answer as unknown as CostEstimate
   return { rows, bytes }
+}
+
+/** @throws ConnectorError unless it is null or an array of parts with names of their own */
+export function assertParts(engine: string, answer: unknown): TablePart[] | null {
+  const refuse = (problem: string) => malformedError(engine, 'listParts', problem)
+  if (answer === null) return null
+  if (!Array.isArray(answer)) throw refuse('null or an array of parts is required')
+  for (const [index, part] of (answer as unknown[]).entries()) {
+    if (!isObject(part)) throw refuse(`part ${index} must be an object`)
+    const { name, version, from } = part as Partial<TablePart>
+    if (typeof name !== 'string' || typeof version !== 'string' || version === '')
+      throw refuse(`part ${index}: name and version must be strings`)
+    if (!(from instanceof Sql)) throw refuse(`part ${index}: from must be SQL`)
+  }
+  const parts = answer as TablePart[]
+  if (new Set(parts.map(({ name }) => name)).size < parts.length) throw refuse('two parts have one name')
+  return parts
 }

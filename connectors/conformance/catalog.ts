@@ -86,13 +86,17 @@ export const catalogGroups: readonly PromiseGroup[] = [
         () => countStatements(kit),
       )
       await kit.holdsInSession(
-        'lastModified, estimates and estimateCost are there if and only if they are claimed',
+        'lastModified, estimates, estimateCost and listParts are there if and only if they are claimed',
         async connection => {
-          const { costEstimates = false } = kit.connector.capabilities
-          assert.equal(connection.estimateCost !== undefined, costEstimates, 'estimateCost')
-          for (const name of ['lastModified', 'estimates'] as const) {
-            assert.equal(connection[name] !== undefined, kit.connector.capabilities[name] === true, name)
-          }
+          const { capabilities } = kit.connector
+          const claims = [
+            ['lastModified', capabilities.lastModified],
+            ['estimates', capabilities.estimates],
+            ['estimateCost', capabilities.costEstimates],
+            ['listParts', capabilities.partitions],
+          ] as const
+          for (const [name, claimed] of claims)
+            assert.equal(connection[name] !== undefined, claimed === true, name)
         },
       )
     },

@@ -34,7 +34,7 @@ interface CheckCommandOptions extends ClientOptions {
 export type CheckFinding = Omit<AssetCheckResult['findings'][number], 'id' | 'feature'>
 
 /** The results of all checks of an asset, worst first. */
-export type PrintedChecks = Omit<AssetCheckResult, 'tables' | 'statements' | 'findings'> & {
+export type PrintedChecks = Omit<AssetCheckResult, 'tables' | 'statements' | 'parts' | 'findings'> & {
   findings: CheckFinding[]
 }
 

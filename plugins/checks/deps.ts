@@ -14,6 +14,14 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
   operatingSchedules: OperatingSchedulesApi
   /** The setting TIMEZONE: the zone of sources that name none. */
   timezone: string
+  /** When tables are read by parts. */
+  parts: {
+    /** Estimated rows from which they are, by default. */
+    fromRows: number
+    rescanDays: number
+    /** Counts tables of which what was kept was wrong. */
+    countMismatch(labels: { engine: string }): void
+  }
   /** The kinds of checks by their names, in the order in which their rows are locked. */
   kinds: ReadonlyMap<string, CheckKind>
   /** The kinds that are measured for many tables of a source at once. */
@@ -25,7 +33,7 @@ export interface CheckDeps extends Pick<Server, 'db' | 'jobs' | 'pino' | 'teleme
 /** @param added what other features add to the checks */
 export function depsOf(
   server: Pick<Server, 'checks' | 'config' | 'db' | 'jobs' | 'pino' | 'plugins' | 'telemetry'>,
-  added: Pick<CheckDeps, 'kinds' | 'sourceKinds' | 'listeners'>,
+  added: Pick<CheckDeps, 'kinds' | 'sourceKinds' | 'listeners' | 'parts'>,
 ): CheckDeps {
   const { db, jobs, pino, telemetry, checks: types } = server
   const { timezone } = server.config

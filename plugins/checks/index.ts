@@ -15,6 +15,8 @@ import { depsOf } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind, SourceKind } from './kind.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
+import { partMismatch } from './parts/alert-kind.ts'
+import { partRoutes } from './parts/part-routes.ts'
 import { qualityExtension } from './quality.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
 import { runTable } from './run/select.ts'
@@ -44,7 +46,14 @@ export const checks = feature<ChecksApi>({
     const declared: DeclaredChecks[] = []
     const listeners: ScanListener[] = []
     const stopListeners: StopListener[] = []
-    const deps = depsOf(server, { kinds, sourceKinds, listeners })
+    const { partsFromRows: fromRows, partsRescanDays: rescanDays } = server.config
+    const countMismatch = server.telemetry.addCounter(
+      'part_mismatches',
+      'Tables that are read whole again, because kept numbers of their parts were wrong',
+      ['engine'],
+    )
+    const parts = { fromRows, rescanDays, countMismatch }
+    const deps = depsOf(server, { kinds, sourceKinds, listeners, parts })
     const notifyStopped: StopListener = async (trx, source, check) => {
       for (const listener of stopListeners) await listener(trx, source, check)
     }
@@ -87,6 +96,7 @@ export const checks = feature<ChecksApi>({
     server.vocabularies.set('check_kind', () => [...kinds.keys()])
     server.vocabularies.set('check_feature', () => [...kinds.values()].map(({ feature }) => feature))
     server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
+    alerts.addKind(partMismatch)
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
     server.partitions.add({
@@ -111,7 +121,13 @@ export const checks = feature<ChecksApi>({
     return {
       api,
       jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
-      routes: [makeCheckRoute(deps), ...checkListRoutes(deps), typeRoute, costRoute(kinds)],
+      routes: [
+        makeCheckRoute(deps),
+        ...checkListRoutes(deps),
+        typeRoute,
+        costRoute(kinds),
+        ...partRoutes(deps),
+      ],
     }
   },
 })

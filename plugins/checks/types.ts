@@ -19,6 +19,11 @@ export interface AssetCheckResult {
   errors: number
   /** Statements that the source was sent. */
   statements: number
+  /**
+   * The parts of tables whose unchanged parts are not read again, those that were read, and the rows of these and of the
+   * others. Null where all tables were read whole.
+   */
+  parts: { total: number; read: number; rows_read: number; rows_known: number } | null
   /** The worst first, 1,000 at most; `feature` is the part of the API that they belong to. */
   findings: (CheckSummary & { feature: string; asset: string })[]
 }

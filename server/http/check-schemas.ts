@@ -98,6 +98,20 @@ export const tableWindowBody = Joi.object<TableWindow>({
   .label('TableWindow')
   .example({ time_column: 'created_at', window: '1d', window_delay: '2h' })
 
+/** What scans read of the parts of a table, in replies. */
+export const partsReply = record({
+  total: held.count.description('Parts that the table has.'),
+  read: held.count.description('Parts that were read, because they had changed or not been read yet.'),
+  rows_read: held.count.description('Rows of these parts.'),
+  rows_known: held.count.description('Rows of the other parts, whose numbers were known.'),
+})
+  .label('PartsUse')
+  .allow(null)
+  .description(
+    'What was read of the parts of the table, where those that did not change are not read again; null where it was read whole.',
+  )
+  .example({ total: 60, read: 1, rows_read: 500_000, rows_known: 29_500_000 })
+
 /**
  * The fields of a check that is about one bucket of time at a time. A body without them is not one with null: it takes the
  * default window of its table.

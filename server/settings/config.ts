@@ -4,6 +4,7 @@ import { WORDED_CENTRALLY, WORDED_MESSAGES, writeSentence } from '../http/senten
 import { describeOAuth, readOAuth, type OAuthSettings } from './oauth-settings.ts'
 import { defaultFrom, smtpFrom, smtpUrl, type MailAddress, type SmtpServer } from './smtp-settings.ts'
 import { cidrs, delays, folders, list, ports, postgresUrl, secretKey } from './setting-schemas.ts'
+import { READING_SETTINGS } from './reading-settings.ts'
 import { TIMEZONE } from './timezones.ts'
 
 /** Every setting, parsed. Names are those of the environment variables in camelCase. */
@@ -42,6 +43,10 @@ export interface Config {
   /** Seconds after which a statement at a source is cancelled there. */
   statementTimeout: number
   timezone: string
+  /** Estimated rows from which the parts of a table that did not change are not read again. */
+  partsFromRows: number
+  /** Days after which they are read again all the same, and compared. */
+  partsRescanDays: number
   /** Days for which results, snapshots and freshness checks are kept, at least. */
   retentionResultsDays: number
   /** The same for schema changes and runs of discovery. */
@@ -191,16 +196,7 @@ const SETTINGS = {
     schema: Joi.string().uri({ scheme: ['http', 'https'] }),
     about: 'Address of the job dashboard, if you publish it: admins see a link to it in the console.',
   },
-  STATEMENT_TIMEOUT: {
-    group: 'Sources',
-    schema: Joi.number().integer().min(1).max(3600).default(60),
-    about: 'Seconds after which a statement at a source is cancelled there.',
-  },
-  PROFILE_ROW_LIMIT: {
-    group: 'Sources',
-    schema: Joi.number().integer().min(10_000).max(10_000_000_000).default(5_000_000),
-    about: 'Rows of a table above which a profile reads a sample of so many rows; 10000 or more.',
-  },
+  ...READING_SETTINGS,
   RETENTION_RESULTS_DAYS: {
     group: 'Retention',
     schema: retention,

@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { PARTITION_METHODS } from '../../../connectors/catalog.ts'
+import { partsReply } from '../../../server/http/check-schemas.ts'
 import { exampleRecord, held, record } from '../../../server/http/envelopes.ts'
 
 import { tableWindowReplies } from './table-window.ts'
@@ -223,6 +224,7 @@ export const tableRecord = exampleRecord({
     rows: count.description('Rows received.'),
     bytes: count.description('Bytes received; 0 where the engine does not report them.'),
     duration_ms: count.description('From when each statement was sent until it had ended, added up.'),
+    parts: partsReply,
   })
     .label('LastScan')
     .allow(null)
@@ -237,6 +239,7 @@ export const tableRecord = exampleRecord({
       rows: 1,
       bytes: 96,
       duration_ms: 41,
+      parts: null,
     }),
   columns: Joi.array()
     .items(column)

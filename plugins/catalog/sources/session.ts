@@ -2,6 +2,7 @@ import {
   assertConnection,
   assertCost,
   assertMap,
+  assertParts,
   assertRows,
   assertViews,
 } from '../../../connectors/answers/sessions.ts'
@@ -218,6 +219,16 @@ export async function openSession(
     }),
     ...(first.estimates && {
       estimates: tables => askMap('estimates', connection => connection.estimates!(tables)),
+    }),
+    ...(first.listParts && {
+      listParts: (table, limits) =>
+        call({
+          name: 'listParts',
+          milliseconds: limits.timeoutMs + deadlines.grace,
+          signal: limits.signal,
+          ask: (connection, signal) => connection.listParts!(table, { ...limits, signal }),
+          validate: answer => assertParts(engine, answer),
+        }),
     }),
     close: () =>
       lost

@@ -3,6 +3,7 @@ import Joi from 'joi'
 import { formatName } from '../../../connectors/catalog.ts'
 import { access, inCompany, routesOf } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { partsReply } from '../../../server/http/check-schemas.ts'
 import { exampleRecord, held, inItems, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, pagination, queryInteger, type Page } from '../../../server/http/page.ts'
 import type { CheckDeps } from '../deps.ts'
@@ -48,6 +49,7 @@ const cost = exampleRecord({
     .min(0)
     .description('From when each statement was sent until it had ended, added up.')
     .example(0.98),
+  parts: partsReply,
   last_scan_at: time.example('2026-03-09T08:05:00.000Z'),
 }).label('TableCost')
 
@@ -63,6 +65,10 @@ interface CostRow {
   rows: string
   bytes: string
   milliseconds: string
+  parts: string
+  partsRead: string
+  rowsRead: string
+  rowsKnown: string
   lastAt: Date
 }
 
@@ -92,7 +98,8 @@ async function readCosts(
   { sourceId, tableId, days, order_by, limit, offset }: CostQuery & { sourceId?: string; tableId?: string },
 ): Promise<{ costs: CostRow[]; total: number }> {
   const summed = `select table_id, sum(scans) as scans, sum(statements) as statements, sum(rows) as rows,
-      sum(bytes) as bytes, sum(milliseconds) as milliseconds, max(last_at) as last_at
+      sum(bytes) as bytes, sum(milliseconds) as milliseconds, sum(parts) as parts,
+      sum(parts_read) as parts_read, sum(rows_read) as rows_read, sum(rows_known) as rows_known, max(last_at) as last_at
     from scan_costs
     where company_id = :companyId and day > cast(now() at time zone 'utc' as date) - cast(:days as int)
       ${sourceId ? 'and source_id = :sourceId' : ''} ${tableId ? 'and table_id = :tableId' : ''}
@@ -129,6 +136,15 @@ function presentCost(row: CostRow) {
     rows: Number(row.rows),
     bytes: Number(row.bytes),
     seconds: Number(row.milliseconds) / 1_000,
+    parts:
+      Number(row.parts) === 0
+        ? null
+        : {
+            total: Number(row.parts),
+            read: Number(row.partsRead),
+            rows_read: Number(row.rowsRead),
+            rows_known: Number(row.rowsKnown),
+          },
     last_scan_at: row.lastAt,
   }
 }

@@ -3,6 +3,7 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { hasCode, invalidInput } from '../../../server/http/errors.ts'
 import type { AssetCheckOptions, AssetCheckResult, CheckTarget, ScanRunOptions } from '../types.ts'
 import type { CheckDeps } from '../deps.ts'
+import type { PartsUse } from '../../../checks/scan-parts.ts'
 import { publicIdOf } from '../kind.ts'
 import { withLeases } from './leases.ts'
 import { runScan, type ScannedCheck, type ScanRun } from './scan.ts'
@@ -47,7 +48,7 @@ export async function checkAsset(
       if (onProgress && !(await onProgress(Math.floor((100 * index) / tables.length)))) return null
       // Once some tables are done, waiting costs less than doing them again.
       const brief = scanned.length === 0 && slotWaitMs !== undefined ? { slotWaitMs } : {}
-      const { statements, checks } = await scanWhenFree({ signal, ...brief }, () =>
+      const { statements, parts, checks } = await scanWhenFree({ signal, ...brief }, () =>
         runScan(
           deps,
           { companyId, tableId: table.id, which: 'asked' },
@@ -57,7 +58,11 @@ export async function checkAsset(
         ),
       )
       await release(table.id)
-      scanned.push({ statements, findings: checks.map(check => findingOf(table.qualifiedName, check)) })
+      scanned.push({
+        statements,
+        parts,
+        findings: checks.map(check => findingOf(table.qualifiedName, check)),
+      })
     }
     return scanned
   })
@@ -67,6 +72,7 @@ export async function checkAsset(
 
 interface TableFindings {
   statements: number
+  parts: PartsUse | null
   findings: AssetCheckResult['findings']
 }
 
@@ -80,7 +86,7 @@ async function scanWhenFree(
     try {
       return await scan()
     } catch (error) {
-      if (hasCode(error, 'ASSET_NOT_FOUND')) return { asked: 0, statements: 0, checks: [] }
+      if (hasCode(error, 'ASSET_NOT_FOUND')) return { asked: 0, statements: 0, parts: null, checks: [] }
       if (!hasCode(error, 'UNAVAILABLE') || slotWaitMs !== undefined) throw error
       await pause(BUSY_RETRY_MS, undefined, { signal })
     }
@@ -114,8 +120,17 @@ function summarizeFindings(asset: string, found: readonly TableFindings[]): Asse
     failed: count('fail'),
     errors: count('error'),
     statements: found.reduce((total, { statements }) => total + statements, 0),
+    parts: sumParts(found),
     findings: findings.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_FINDINGS),
   }
+}
+
+/** What was read of the parts of all tables; null where all were read whole. */
+function sumParts(found: readonly TableFindings[]): AssetCheckResult['parts'] {
+  const uses = found.flatMap(({ parts }) => parts ?? [])
+  const sum = (field: keyof PartsUse) => uses.reduce((total, use) => total + use[field], 0)
+  if (uses.length === 0) return null
+  return { total: sum('parts'), read: sum('read'), rows_read: sum('rowsRead'), rows_known: sum('rowsKnown') }
 }
 
 /** The tables of a target that have active checks, by name. */

@@ -1,4 +1,5 @@
 import type { Check, CheckOutcome } from '../../../checks/check.ts'
+import { scanWithParts, type KnownParts, type MeasuredParts } from '../../../checks/scan-parts.ts'
 import { scan, type ScanOptions } from '../../../checks/scan.ts'
 import type { Connection } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
@@ -18,6 +19,8 @@ export interface Measurement {
   unreachable: ConnectorError | null
   /** What the session used of the source; null without one. */
   use: SessionUse | null
+  /** What was read of the parts of the table; null where it was read whole. */
+  parts: MeasuredParts | null
 }
 
 /** How a scan is asked for. */
@@ -31,6 +34,8 @@ interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signa
   isEngineValidated?: boolean
   /** Is given the session before the scan, if one is opened. */
   beforeScan?(connection: Connection): Promise<void>
+  /** What is known of the parts of the table, where it is read by parts. */
+  known?: KnownParts | null
 }
 
 /**
@@ -50,6 +55,7 @@ export async function measure(
     isEngineValidated,
     slotWaitMs,
     beforeScan,
+    known,
   }: ScanMeasureOptions,
 ): Promise<Measurement> {
   const { source, table } = loaded
@@ -64,7 +70,7 @@ export async function measure(
   const refused = new Set(refusals.map(({ id }) => id))
   const asked = checks.filter(({ id }) => !refused.has(id))
   if (asked.length === 0)
-    return { outcomes: refusals, statements: 0, reached: false, unreachable: null, use: null }
+    return { outcomes: refusals, statements: 0, reached: false, unreachable: null, use: null, parts: null }
   const limit = source.queryAccessLevel === 'full' ? sampleLimit : 0
   const hideSelectRows = limit > 0 && (await catalog.hasPersonalData(source))
   const timeoutMs = catalog.statementTimeoutMs(source)
@@ -83,7 +89,10 @@ export async function measure(
       source,
       async connection => {
         await beforeScan?.(connection)
-        return scan(connection, catalog.connectorOf(source), catalog.tableInfo(table), asked, options)
+        const engine = catalog.connectorOf(source)
+        const info = catalog.tableInfo(table)
+        if (known) return scanWithParts(connection, engine, info, asked, { ...options, known })
+        return { ...(await scan(connection, engine, info, asked, options)), parts: null }
       },
       { purpose, isScheduled, timeoutMs, isLowPriority, slotWaitMs, signal, onUse },
     )
@@ -96,7 +105,7 @@ export async function measure(
     if (!(error instanceof ConnectorError)) throw error
     telemetry.scan(source.sourceType, 'unreachable')
     const outcomes = [...refusals, ...asked.map(errorOutcome(error.kind, error.message))]
-    return { outcomes, statements: 0, reached: false, unreachable: error, use }
+    return { outcomes, statements: 0, reached: false, unreachable: error, use, parts: null }
   }
 }
 

@@ -3,6 +3,8 @@ import { rows, type Transaction } from '../../../server/database/database.ts'
 import { dueAgain, isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../../server/database/due.ts'
 import { apiError, hasCode } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
+import type { PartsUse } from '../../../checks/scan-parts.ts'
+import { loadKnownParts, saveParts } from '../parts/known-parts.ts'
 import type { ScanRunOptions } from '../types.ts'
 import { saveScanCost } from '../costs/costs.ts'
 import type { CheckDeps } from '../deps.ts'
@@ -41,11 +43,13 @@ export interface ScanRun {
   asked: number
   /** Statements sent to the source. */
   statements: number
+  /** Parts of the table that were read and known; null where it was read whole. */
+  parts: PartsUse | null
   /** Those that are gone or were recorded by another process are missing. */
   checks: ScannedCheck[]
 }
 
-const NOTHING: ScanRun = { asked: 0, statements: 0, checks: [] }
+const NOTHING: ScanRun = { asked: 0, statements: 0, parts: null, checks: [] }
 
 /** What is scanned, and for whom. */
 interface ScanTarget {
@@ -71,8 +75,12 @@ export async function runScan(
 ): Promise<ScanRun> {
   const { db, catalog } = deps
   const { companyId, tableId, which } = target
-  const { table, asked, isLeased } = await db.company(companyId, async trx => {
-    const loaded = await loadChecks(deps, trx, { tableId, selection, now: choice.at ?? new Date() })
+  const now = choice.at ?? new Date()
+  const { table, asked, checks, known, isLeased } = await db.company(companyId, async trx => {
+    const context = await loadChecks(deps, trx, { tableId, selection, now })
+    const measurable = context.asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
+    const knownParts = await loadKnownParts(deps, trx, context.table, { checks: measurable, now: new Date() })
+    const loaded = { ...context, checks: measurable, known: knownParts }
     return { ...loaded, isLeased: which === 'claimed' && (await isTableLeased(trx, tableId)) }
   })
   const release = () => db.company(companyId, trx => releaseSlots(trx, asked))
@@ -87,9 +95,9 @@ export async function runScan(
     await release()
     return NOTHING
   }
-  const checks = asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
   const measured = await measure(deps, table, checks, {
     ...choice,
+    known,
     isScheduled: which === 'claimed' || choice.respectsBreaker === true,
   }).catch(async error => {
     if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
@@ -103,7 +111,8 @@ export async function runScan(
   )
   // The table is no longer watched: run again by its current state.
   if (!recorded) return runScan(deps, target, selection, choice)
-  return { asked: asked.length, statements: measured.statements, checks: recorded }
+  const { statements, parts } = measured
+  return { asked: asked.length, statements, parts: parts?.use ?? null, checks: recorded }
 }
 
 interface ScanToRecord {
@@ -204,8 +213,9 @@ async function recordOutcomes(
   // Sent together: each would wait for a round trip.
   const [takenAt] = await Promise.all([
     at ?? databaseTime(trx),
-    saveScanCost(trx, table, asked.length, measured.use),
+    saveScanCost(trx, table, { checks: asked.length, use: measured.use, parts: measured.parts?.use }),
   ])
+  if (measured.parts) await saveParts(deps, trx, table, measured.parts)
   const scanned: ScannedCheck[] = []
   for (const [kind, own] of Map.groupBy(asked, item => item.kind)) {
     const before = new Map(own.map(item => [item.row.id, item]))

@@ -1,5 +1,5 @@
 /** A partitioned table of a PostgreSQL, and its checks measured by parts and whole. */
-import { scanWithParts, type PartsScanResult } from '../../../checks/parts/scan-parts.ts'
+import { scanWithParts, type PartsScanResult } from '../../../checks/scan-parts.ts'
 import type { PartState } from '../../../checks/parts/states.ts'
 import type { Check, CheckOutcome } from '../../../checks/check.ts'
 import { scan, type ScanOptions } from '../../../checks/scan.ts'

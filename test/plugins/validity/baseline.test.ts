@@ -194,7 +194,12 @@ t.test('however many rules of a table are judged, their states and pasts are rea
         outcome: { ...counted, status: 'counted' as const },
         slot: null,
       }))
-      const deps = depsOf(app.server, { kinds: new Map(), sourceKinds: new Map(), listeners: [] })
+      const deps = depsOf(app.server, {
+        kinds: new Map(),
+        sourceKinds: new Map(),
+        listeners: [],
+        parts: { fromRows: 0, rescanDays: 7, countMismatch: () => {} },
+      })
       const at = new Date()
       const recording = { table: loaded!, measured: taken, at, takenAt: at }
       const stored = await recordChecks(deps, trx, makeValidityKind(deps), recording)

@@ -1,13 +1,13 @@
 /** Measures the checks of a table, those of all its rows by the parts that have changed. */
 import { setImmediate } from 'node:timers/promises'
-import type { TableInfo } from '../../connectors/catalog.ts'
-import type { Connection, Row, TablePart } from '../../connectors/connector.ts'
-import { CHECK_ERROR_KINDS, ConnectorError } from '../../connectors/errors.ts'
-import type { Check, CheckOutcome, MeasuredValues } from '../check.ts'
-import { addRolled, emptyValue } from '../history/rollups.ts'
-import { toNumber } from '../measures.ts'
-import { interpretMeasures, problemFromThrown, type Engine } from '../plan.ts'
-import { withWarnings } from '../outcomes.ts'
+import type { TableInfo } from '../connectors/catalog.ts'
+import type { Connection, Row, TablePart } from '../connectors/connector.ts'
+import { CHECK_ERROR_KINDS, ConnectorError } from '../connectors/errors.ts'
+import type { Check, CheckOutcome, MeasuredValues } from './check.ts'
+import { addRolled, emptyValue } from './history/rollups.ts'
+import { toNumber } from './measures.ts'
+import { withWarnings } from './outcomes.ts'
+import { interpretMeasures, problemFromThrown, type Engine } from './plan.ts'
 import {
   openSession,
   scan,
@@ -15,9 +15,15 @@ import {
   type ScanOptions,
   type ScanResult,
   type ScanSession,
-} from '../scan.ts'
-import { fingerprintOf, planMerged, ROWS_KEY, type MergedCheck, type PartMeasures } from './mergeable.ts'
-import { readPartNumbers, writePartStatements } from './statements.ts'
+} from './scan.ts'
+import {
+  fingerprintOf,
+  planMerged,
+  ROWS_KEY,
+  type MergedCheck,
+  type PartMeasures,
+} from './parts/mergeable.ts'
+import { readPartNumbers, writePartStatements } from './parts/statements.ts'
 import {
   differs,
   groupUnknown,
@@ -26,7 +32,9 @@ import {
   type PartGroup,
   type PartsUse,
   type ReadPart,
-} from './states.ts'
+} from './parts/states.ts'
+
+export type { KeptNumber, KnownParts, PartsUse, PartState } from './parts/states.ts'
 
 /** A scan, and what it read of the parts of the table. */
 export interface PartsScanResult extends ScanResult {

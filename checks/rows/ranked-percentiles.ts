@@ -1,5 +1,5 @@
-import { percentileFraction, type Dialect } from '../connectors/dialect.ts'
-import { join, raw, sql, type Sql } from '../connectors/sql.ts'
+import { percentileFraction, type Dialect } from '../../connectors/dialect.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 
 /** A percentile computed from ranks, for engines whose own percentile is not an aggregate. */
 export interface RankedPercentile {
