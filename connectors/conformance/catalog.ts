@@ -4,6 +4,7 @@ import { sortTables, tablePath, type TableInfo } from '../catalog.ts'
 import { commentOf, fixtureTypes } from './fixture.ts'
 import { failIfHung, type ConformanceKit, type PromiseGroup } from './kit.ts'
 import { modifiedGroup } from './modified.ts'
+import { partsGroup } from './parts.ts'
 
 /** Schemas of the engines themselves, never a customer's. */
 const SYSTEM_SCHEMAS = ['information_schema', 'pg_catalog', 'pg_toast', 'performance_schema', 'sys']
@@ -211,6 +212,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
     },
   },
   modifiedGroup,
+  partsGroup,
   {
     name: 'renames',
     needs: 'renames',

@@ -127,6 +127,11 @@ export interface Fixture {
   /** How many statements the connector has sent so far; when given, introspection may send only so many. */
   countStatements?(): Promise<number> | number
   /**
+   * The statements that create an empty table of the integers `id` and `part`, given its quoted name, with a part of its own
+   * of each `part` from 1 to 3; needed by a connector that claims `partitions`.
+   */
+  partitioned?(table: string): readonly string[]
+  /**
    * Makes something that may not be read and gives a SELECT of it, and whose `connection_config` may not read
    * it where that is another one than the kit's; when given, the refusal must be of kind `permission`.
    */

@@ -2,7 +2,14 @@ import tls from 'node:tls'
 import Joi from 'joi'
 import pg from 'pg'
 import { tablePath, type ColumnInfo, type TableInfo, type TableRef } from '../../connectors/catalog.ts'
-import type { Connection, Connector, QueryOptions, Row, Value } from '../../connectors/connector.ts'
+import type {
+  Connection,
+  Connector,
+  QueryOptions,
+  Row,
+  TablePart,
+  Value,
+} from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
 import { raw, sql, Sql } from '../../connectors/sql.ts'
@@ -80,6 +87,12 @@ const withModified =
     }))(source),
     capabilities: { ...postgresql.capabilities, lastModified: true },
   })
+
+/** A connector that lists the parts of tables otherwise. */
+const withParts = (change: (parts: TablePart[] | null) => TablePart[] | null): Make =>
+  withConnection(({ listParts }) => ({
+    listParts: async (table, options) => change((await listParts?.(table, options)) ?? null),
+  }))
 
 /** The tables among some, without views. */
 const stored = async (connection: Connection, tables: TableRef[]) =>
@@ -332,6 +345,16 @@ export const FAULTS: [string, RegExp, Make][] = [
         found.push(...(await stored(connection, tables.slice(from, from + 1000))))
       return found
     }),
+  ],
+  ['partitions', /each of its rows once/, withParts(parts => parts?.slice(1) ?? null)],
+  ['partitions', /does not exist are not known/, withParts(parts => parts ?? [])],
+  [
+    'partitions',
+    /an insert moves .* of no other/,
+    withParts(
+      parts =>
+        parts?.map(part => ({ ...part, version: parts.map(({ version }) => version).join(' ') })) ?? null,
+    ),
   ],
   [
     'partial catalogs',

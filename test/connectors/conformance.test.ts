@@ -4,7 +4,7 @@ import type { Connector } from '../../connectors/connector.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
 import { sql } from '../../connectors/sql.ts'
 import { startProxy } from '../helpers/proxy.ts'
-import { startSource } from '../helpers/source.ts'
+import { executeCounted, partitionedTable, startSource } from '../helpers/source.ts'
 import { FAULTS, leftovers } from './conformance-faults.ts'
 
 /** The part of a test that takes things down at its end. */
@@ -19,6 +19,7 @@ const GROUPS = [
   ...[
     'renames',
     'lastModified',
+    'partitions',
     'names',
     'dialect',
     'seconds',
@@ -50,6 +51,7 @@ const WRITES = [
   'estimates',
   'renames',
   'lastModified',
+  'partitions',
 ]
 
 /** A database, behind a proxy that counts statements, with a reader who may not read everything. */
@@ -82,7 +84,8 @@ async function prepare(t: Teardown & { equal(found: unknown, wanted: unknown, wh
       config,
       skip: Object.fromEntries(GROUPS.filter(name => name !== group).map(name => [name, 'not of interest'])),
       setup: () => ({
-        execute: async text => (mustBuild ? source.query(text) : []),
+        execute: async text => (mustBuild ? executeCounted(source, text) : []),
+        partitioned: partitionedTable,
         catalog: source.name,
         schema,
         refused: [

@@ -6,7 +6,9 @@ import { join, sql } from '../../connectors/sql.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import {
   connectOptions,
+  executeCounted,
   failure,
+  partitionedTable,
   running,
   settings,
   startSource,
@@ -25,7 +27,7 @@ t.test('it conforms', async t => {
     connector: postgresql,
     config,
     setup: () => ({
-      execute: text => source.query(text),
+      execute: text => executeCounted(source, text),
       catalog: source.name,
       schema: 'public',
       refused: [
@@ -36,6 +38,7 @@ t.test('it conforms', async t => {
         { name: 'a closed port', config: { ...config, port: 1 }, kind: 'network' },
       ],
       slow: sql`select pg_sleep(60)`,
+      partitioned: partitionedTable,
       countRunning: () => running(source),
       countSessions: () => sessions(source),
       countTransactions: () => sessions(source, 'idle in transaction%'),
