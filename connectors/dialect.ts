@@ -16,6 +16,34 @@ export interface SqlReference {
   name: string
 }
 
+/** What two columns must have in common for their values to be compared. */
+export type ValueFamily =
+  'number' | 'boolean' | 'text' | 'date' | 'timestamp' | 'time' | 'uuid' | 'binary' | 'json'
+
+/** How values are compared with those of other tables, also of other engines. */
+export interface ComparisonDialect {
+  /**
+   * A text that says what a value is, and the same on every engine as far as that is cheap; NULL of NULL. Numbers without
+   * trailing zeros, truth values as 1 and 0, moments in UTC as `2024-12-31 23:59:59.5`, bytes in hexadecimal digits, all
+   * letters of these in lower case. Equal texts must mean equal values. Different texts may still mean the same:
+   * they cost a look at the rows.
+   */
+  text(value: Sql, family: ValueFamily, column: ColumnInfo): Sql
+  /**
+   * As an aggregate, the sum of the first 60 bits of the MD5 of each text, in UTF-8: a whole number that is the same for the
+   * same texts in any order. NULL of no rows.
+   */
+  checksum(text: Sql): Sql
+  /** The first 12 bits of the MD5 of a text, in UTF-8, as a number. */
+  slot(text: Sql): Sql
+  /** How many whole steps an integer is from another that is not above it. */
+  steps(value: Sql, from: bigint, size: bigint): Sql
+  /** A text that compares by its bytes, whatever its collation. */
+  bytes(text: Sql): Sql
+  /** A number rounded to digits behind the point. */
+  round(value: Sql, digits: number): Sql
+}
+
 /**
  * How an engine writes SQL: the ANSI fragments below and an engine's differences from them.
  * Fragments take and give `Sql`, so that values stay bound.
@@ -168,6 +196,10 @@ export interface Dialect {
    * ones texts, and a backslash is a character like others.
    */
   lexicon?: Lexicon | 'postgresql'
+  /** How its values are compared with others; tables of an engine without it cannot be compared. */
+  comparison?: ComparisonDialect
+  /** Whether it has `full join`. */
+  hasFullJoin: boolean
   /** Whether no two columns of a sub-query in FROM may have one name. */
   needsUniqueColumnNames?: true
   /** A finite number, given as JavaScript prints it or as a decimal text of any length, written out exactly. */
@@ -213,6 +245,7 @@ const ansi: Dialect = {
   countDistinctSorts: false,
   sortingIsSerial: false,
   hasGroupingSets: false,
+  hasFullJoin: true,
   isComparable: ({ kind, type, isIncomparable }) =>
     !isIncomparable && kind !== 'json' && !(kind === 'other' && INCOMPARABLE_TYPES.test(type)),
   isPrintable: () => true,

@@ -7,6 +7,7 @@ import {
   type Dialect,
   type Sql,
 } from 'tidemark/connector'
+import { comparison } from './comparison.ts'
 import { lexicon } from './lexicon.ts'
 
 /**
@@ -18,6 +19,7 @@ import { lexicon } from './lexicon.ts'
  */
 export const dialect: Dialect = defineDialect({
   lexicon,
+  comparison,
   // JavaScript's regular expressions, since SQLite has none of its own.
   matches: (value, pattern) => sql`regexp(${pattern}, ${dialect.asText(value)})`,
   parsesAsDate: (value, format) => sql`is_date(${dialect.asText(value)}, ${format})`,

@@ -1,6 +1,7 @@
 import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, sampleByNumber, substring } from '../dialect.ts'
+import { comparison } from './comparison.ts'
 import { mysqlLexicon } from './lexicon.ts'
 import { join, raw, sql, type Sql } from '../sql.ts'
 
@@ -14,6 +15,8 @@ import { join, raw, sql, type Sql } from '../sql.ts'
 export const mysqlDialect = defineDialect({
   lexicon: mysqlLexicon,
   needsUniqueColumnNames: true,
+  comparison,
+  hasFullJoin: false,
   // The sessions take double quotes for names as well; backticks are understood whatever the sql_mode.
   quote: identifier => raw(`\`${identifier.replaceAll('`', '``')}\``),
   isOneOf,

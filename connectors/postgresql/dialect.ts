@@ -2,6 +2,7 @@ import type { ColumnInfo } from '../catalog.ts'
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, sampleByNumber, samplePercentage } from '../dialect.ts'
 import { join, raw, sql, type Sql } from '../sql.ts'
+import { comparison } from './comparison.ts'
 import { volatileFunctions } from './volatile-functions.ts'
 
 /**
@@ -65,6 +66,7 @@ export const postgresqlDialect = defineDialect({
     sql`case when isfinite(${value}) then floor(date_part('epoch', ${value}))::bigint end`,
   isFloat32: ({ type, base = type }) => base === 'real',
   volatileFunctions,
+  comparison,
   // The server allows 1,664 and 65,535.
   limits: { columns: 1600, values: 32_000 },
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AggregateOptions, DatabaseSync } from 'node:sqlite'
 import { dateReader } from './strptime.ts'
 
@@ -60,9 +61,22 @@ const standardDeviation = {
   },
 }
 
+function md5(text: unknown): string {
+  return createHash('md5').update(String(text)).digest('hex')
+}
+
+/** `md5_sum(text)`: the sum of the first 60 bits of the MD5 of each, as a text, since it outgrows SQLite's integers. */
+const md5Sum = {
+  start: (): { sum: bigint | null } => ({ sum: null }),
+  step: ({ sum }: { sum: bigint | null }, text: unknown) => ({
+    sum: (sum ?? 0n) + BigInt(`0x${md5(text).slice(0, 15)}`),
+  }),
+  result: ({ sum }: { sum: bigint | null }) => sum?.toString() ?? null,
+}
+
 /**
- * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)`, `stddev_samp(value)` and, where
- * Node's SQLite was built without it, `percentile_cont(value, fraction)`.
+ * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)`, `stddev_samp(value)`,
+ * `md5_sum(text)`, `md5_slot(text)` and, where Node's SQLite was built without it, `percentile_cont(value, fraction)`.
  */
 export function addFunctions(database: DatabaseSync): void {
   const regExp = remember(toRegExp)
@@ -74,6 +88,8 @@ export function addFunctions(database: DatabaseSync): void {
   database.function('is_date', options, (text, format) =>
     text === null || format === null ? null : Number(isDate(String(format))(String(text))),
   )
+  database.function('md5_slot', options, text => Number.parseInt(md5(text).slice(0, 3), 16))
+  database.aggregate('md5_sum', md5Sum as unknown as AggregateOptions)
   // The types want an SQL value as the state; SQLite never sees it, and any value will do.
   database.aggregate('stddev_samp', standardDeviation as unknown as AggregateOptions)
   const builtIn = database.prepare(`select 1 from pragma_function_list where name = 'percentile_cont'`).get()

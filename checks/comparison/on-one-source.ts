@@ -1,0 +1,229 @@
+/** Compares the rows of two tables of one source there, so that only what differs comes over the wire. */
+import { tablePath } from '../../connectors/catalog.ts'
+import type { Row } from '../../connectors/connector.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import { numberLiteral, toNumber } from '../measures.ts'
+import type { ColumnPair } from './pairs.ts'
+import { readText, repeatedKeyError, type DifferingRow, type RowDifferences } from './result.ts'
+import { columnOf, hasKey, rowsOf, ruledText, textOf, type Side, type SideName } from './sides.ts'
+
+interface OnOneSource {
+  left: Side
+  right: Side
+  keys: readonly ColumnPair[]
+  columns: readonly ColumnPair[]
+  /** Rows to show. */
+  sampleLimit: number
+}
+
+const ALIASES = { left: 'l', right: 'r' } as const
+
+/**
+ * Compares rows with one statement: a full join on the key, or where the engine has none, two joins beside each other. Rows
+ * whose key is not all there are on one side only. Another statement fetches rows to show, if there are any.
+ * @throws RepeatedKeyError where rows of a table share a key
+ */
+export async function compareOnOneSource(tables: OnOneSource): Promise<RowDifferences> {
+  const { left, right, keys, columns, sampleLimit } = tables
+  for (const side of [left, right]) await requireUniqueKey(side, keys)
+  const [counted] = await left.query(writeCounts(tables))
+  const number = (name: string) => toNumber(counted?.[name]) ?? 0
+  const withoutKey = { left: await countWithoutKey(left, keys), right: await countWithoutKey(right, keys) }
+  const found: RowDifferences = {
+    rowsLeft: number('rows_left') + withoutKey.left,
+    rowsRight: number('rows_right') + withoutKey.right,
+    onlyLeft: number('only_left') + withoutKey.left,
+    onlyRight: number('only_right') + withoutKey.right,
+    differing: number('differing'),
+    byColumn: columns.map((_, place) => number(`d${place}`)),
+    samples: [],
+    segments: 0,
+    rowsFetched: 0,
+  }
+  const isEqual = number('only_left') + number('only_right') + found.differing === 0
+  if (isEqual || sampleLimit === 0) return found
+  const samples = await fetchSamples(tables)
+  return { ...found, samples, rowsFetched: samples.length }
+}
+
+/** Whether a constraint says that no two rows have the same key. */
+function isUniqueByConstraint({ table, name }: Side, keys: readonly ColumnPair[]): boolean {
+  const named = new Set(keys.map(pair => pair[name].name))
+  return (
+    table.kind === 'table' &&
+    table.constraints.some(
+      ({ type, columns, properties }) =>
+        (type === 'primary_key' || type === 'unique') &&
+        !properties?.prefixLengths &&
+        columns.every(column => named.has(column)),
+    )
+  )
+}
+
+async function requireUniqueKey(side: Side, keys: readonly ColumnPair[]): Promise<void> {
+  if (isUniqueByConstraint(side, keys)) return
+  const columns = join(keys.map(pair => keyForm(side, pair)))
+  const repeated = sql`select count(*) as n from ${rowsOf(side, hasKey(side, keys))} group by ${columns} having count(*) > 1`
+  const [row] = await side.query(sql`select count(*) as n from (${repeated}) k`)
+  const count = toNumber(row?.n) ?? 0
+  if (count > 0) throw repeatedKeyError(side.name, tablePath(side.table), keys, count)
+}
+
+/** Rows of which a column of the key is NULL; nothing is sent where there cannot be any. */
+export async function countWithoutKey(side: Side, keys: readonly ColumnPair[]): Promise<number> {
+  if (keys.every(pair => !pair[side.name].nullable)) return 0
+  const [row] = await side.query(
+    sql`select count(*) as n from ${rowsOf(side, sql`not (${hasKey(side, keys)})`)}`,
+  )
+  return toNumber(row?.n) ?? 0
+}
+
+/** A key as its database compares it, which can use an index; by its bytes where the two sides would not be compared alike. */
+function keyForm(side: Side, pair: ColumnPair): Sql {
+  const value = columnOf(side, pair)
+  if (pair.family === 'uuid' && pair.left.type !== pair.right.type) return textOf(side, pair)
+  if (pair.family !== 'text' || isOneCollation(pair)) return value
+  return side.forms.bytes(value)
+}
+
+function isOneCollation({ left, right }: ColumnPair): boolean {
+  return left.properties?.collation === right.properties?.collation
+}
+
+/** A value as it is compared with that of the other side. */
+function valueForm(side: Side, pair: ColumnPair): Sql {
+  const { family, rule } = pair
+  const value = columnOf(side, pair)
+  switch (family) {
+    case 'number':
+      return rule.round === undefined ? value : side.forms.round(value, rule.round)
+    case 'text':
+      return side.forms.bytes(ruledText(value, family, rule))
+    case 'timestamp':
+      return rule.precision ? textOf(side, pair) : value
+    case 'boolean':
+      return pair.left.kind === pair.right.kind ? value : textOf(side, pair)
+    case 'uuid':
+      return pair.left.type === pair.right.type ? value : textOf(side, pair)
+    case 'json':
+      return textOf(side, pair)
+    case 'date':
+    case 'time':
+    case 'binary':
+      return value
+  }
+}
+
+/** What the rows of a side are joined by and compared by, under names that depend on the places only. */
+function derived(side: Side, { keys, columns }: OnOneSource, more: readonly Sql[] = []): Sql {
+  const outputs = [
+    ...keys.map((pair, place) => sql`${keyForm(side, pair)} as ${raw(`k${place}`)}`),
+    ...columns.map((pair, place) => sql`${valueForm(side, pair)} as ${raw(`v${place}`)}`),
+    ...more,
+  ]
+  return sql`(select ${join(outputs)} from ${rowsOf(side, hasKey(side, keys))}) ${raw(ALIASES[side.name])}`
+}
+
+const of = (side: SideName, column: string): Sql => raw(`${ALIASES[side]}.${column}`)
+
+/** There is no row with the key on a side: all keys that are joined are there. */
+const isMissing = (side: SideName): Sql => sql`${of(side, 'k0')} is null`
+
+function sameKey(keys: readonly ColumnPair[]): Sql {
+  return join(
+    keys.map((_, place) => sql`${of('left', `k${place}`)} = ${of('right', `k${place}`)}`),
+    ' and ',
+  )
+}
+
+/** Doubles that differ in the sixteenth digit only are the same. */
+const FLOAT_TOLERANCE = 1e-15
+
+/** Whether two values differ, as a condition that is never NULL. */
+function differsAt({ columns }: OnOneSource, place: number): Sql {
+  const pair = columns[place]!
+  const [one, other] = [of('left', `v${place}`), of('right', `v${place}`)]
+  const distance = sql`abs(${one} - ${other})`
+  const share = (most: number) =>
+    sql`${distance} <= ${numberLiteral(most)} * abs(${one}) or ${distance} <= ${numberLiteral(most)} * abs(${other})`
+  const { tolerance, relativeTolerance } = pair.rule
+  const isFloat = pair.family === 'number' && [pair.left.kind, pair.right.kind].includes('float')
+  const same = [
+    sql`${one} = ${other}`,
+    sql`${one} is null and ${other} is null`,
+    ...(tolerance === undefined ? [] : [sql`${distance} <= ${numberLiteral(tolerance)}`]),
+    ...(relativeTolerance === undefined ? [] : [share(relativeTolerance)]),
+    ...(isFloat ? [share(FLOAT_TOLERANCE)] : []),
+  ]
+  return sql`case when ${join(same, ' or ')} then 0 else 1 end = 1`
+}
+
+function anyDiffers(tables: OnOneSource): Sql {
+  const each = tables.columns.map((_, place) => differsAt(tables, place))
+  return each.length === 0 ? raw('1 = 0') : sql`(${join(each, ' or ')})`
+}
+
+function writeCounts(tables: OnOneSource): Sql {
+  const { left, right, keys, columns } = tables
+  const { dialect } = left
+  const isBoth = sql`${of('left', 'k0')} is not null and ${of('right', 'k0')} is not null`
+  const differences = [
+    sql`${dialect.countIf(sql`${isBoth} and ${anyDiffers(tables)}`)} as differing`,
+    ...columns.map(
+      (_, place) =>
+        sql`${dialect.countIf(sql`${isBoth} and ${differsAt(tables, place)}`)} as ${raw(`d${place}`)}`,
+    ),
+  ]
+  const ofSide = (side: SideName, otherSide: SideName) => [
+    sql`count(${of(side, 'k0')}) as ${raw(`rows_${side}`)}`,
+    sql`${dialect.countIf(sql`${of(side, 'k0')} is not null and ${isMissing(otherSide)}`)} as ${raw(`only_${side}`)}`,
+  ]
+  const [rowsOfLeft, rowsOfRight] = [derived(left, tables), derived(right, tables)]
+  const on = sameKey(keys)
+  if (dialect.hasFullJoin)
+    return sql`select ${join([...ofSide('left', 'right'), ...ofSide('right', 'left'), ...differences])} from ${rowsOfLeft} full join ${rowsOfRight} on ${on}`
+  const fromLeft = sql`select ${join([...ofSide('left', 'right'), ...differences])} from ${rowsOfLeft} left join ${rowsOfRight} on ${on}`
+  const fromRight = sql`select ${join(ofSide('right', 'left'))} from ${rowsOfRight} left join ${rowsOfLeft} on ${on}`
+  return sql`select * from (${fromLeft}) a cross join (${fromRight}) b`
+}
+
+/** Rows to show: those that differ or are missing on the right, then those that are missing on the left. */
+async function fetchSamples(tables: OnOneSource): Promise<DifferingRow[]> {
+  const { left, right, keys, sampleLimit } = tables
+  const texts = (side: Side) => [
+    ...keys.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`x${place}`)}`),
+    ...tables.columns.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`t${place}`)}`),
+  ]
+  const [rowsOfLeft, rowsOfRight] = [derived(left, tables, texts(left)), derived(right, tables, texts(right))]
+  const on = sameKey(keys)
+  const keyOf = (side: SideName) =>
+    keys.map((_, place) => sql`${of(side, `x${place}`)} as ${raw(`x${place}`)}`)
+  const values = tables.columns.flatMap((_, place) => [
+    sql`case when ${differsAt(tables, place)} then 1 else 0 end as ${raw(`d${place}`)}`,
+    sql`${of('left', `t${place}`)} as ${raw(`l${place}`)}`,
+    sql`${of('right', `t${place}`)} as ${raw(`r${place}`)}`,
+  ])
+  const missing = sql`case when ${isMissing('right')} then 1 else 0 end as missing`
+  const fromLeft = sql`select ${join([...keyOf('left'), missing, ...values])} from ${rowsOfLeft} left join ${rowsOfRight} on ${on} where ${isMissing('right')} or ${anyDiffers(tables)}`
+  const rows = await left.query(left.dialect.limit(fromLeft, sampleLimit))
+  const found = rows.map(row => readSample(row, tables))
+  if (found.length >= sampleLimit) return found
+  const fromRight = sql`select ${join(keyOf('right'))} from ${rowsOfRight} left join ${rowsOfLeft} on ${on} where ${isMissing('left')}`
+  const others = await right.query(right.dialect.limit(fromRight, sampleLimit - found.length))
+  return [...found, ...others.map(row => ({ key: readKey(row, tables), kind: 'only_right' as const }))]
+}
+
+function readKey(row: Row, { keys }: OnOneSource): string[] {
+  return keys.map((_, place) => String(row[`x${place}`]))
+}
+
+function readSample(row: Row, tables: OnOneSource): DifferingRow {
+  const key = readKey(row, tables)
+  if (toNumber(row.missing) === 1) return { key, kind: 'only_left' }
+  const values = tables.columns.flatMap((_, column) =>
+    toNumber(row[`d${column}`]) === 1
+      ? [{ column, left: readText(row[`l${column}`]), right: readText(row[`r${column}`]) }]
+      : [],
+  )
+  return { key, kind: 'differs', values }
+}

@@ -1,0 +1,82 @@
+/** How the rows of two tables are cut into parts that both sides can find by the key alone. */
+import type { Row } from '../../connectors/connector.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import type { ColumnPair } from './pairs.ts'
+import { columnOf, rowText, type Side } from './sides.ts'
+
+/** A part of the rows: integers of the key from `from` up to `to`, without it, or the rows of one slot. */
+export type Segment = { from: bigint; to: bigint } | { slot: number }
+
+/** A cut of rows: the number of each row's part, and the part of a number. */
+export interface Cut {
+  numberOf(side: Side): Sql
+  segment(number: number): Segment
+  /** Conditions for the rows that are cut. */
+  conditions(side: Side): Sql[]
+}
+
+/** Slots that a text can be in, by its hash. */
+export const SLOTS = 4096
+
+/** Cuts integers into ranges of equal width. @param count at most so many; there may be one less */
+export function cutRange(key: ColumnPair, { from, to }: { from: bigint; to: bigint }, count: number): Cut {
+  const width = (to - from + BigInt(count) - 1n) / BigInt(count)
+  return {
+    numberOf: side => side.forms.steps(columnOf(side, key), from, width),
+    segment: number => {
+      const start = from + BigInt(number) * width
+      return { from: start, to: start + width < to ? start + width : to }
+    },
+    conditions: side => [conditionOf(side, [key], { from, to })],
+  }
+}
+
+/** Cuts rows by the hash of their key. */
+export function cutSlots(keys: readonly ColumnPair[]): Cut {
+  return {
+    numberOf: side => side.forms.slot(rowText(side, keys)),
+    segment: slot => ({ slot }),
+    conditions: () => [],
+  }
+}
+
+/** Holds for the rows of a segment. */
+function conditionOf(side: Side, keys: readonly ColumnPair[], segment: Segment): Sql {
+  if ('slot' in segment) return sql`${side.forms.slot(rowText(side, keys))} = ${raw(String(segment.slot))}`
+  const column = columnOf(side, keys[0]!)
+  return sql`${column} >= ${raw(String(segment.from))} and ${column} < ${raw(String(segment.to))}`
+}
+
+/** Holds for the rows of some segments; those that follow each other are one range. */
+export function withinSegments(side: Side, keys: readonly ColumnPair[], segments: readonly Segment[]): Sql {
+  const slots = segments.flatMap(segment => ('slot' in segment ? [segment.slot] : []))
+  if (slots.length > 0) return sql`${side.forms.slot(rowText(side, keys))} in (${raw(slots.join(', '))})`
+  const ranges: { from: bigint; to: bigint }[] = []
+  for (const segment of segments) {
+    if ('slot' in segment) continue
+    const last = ranges.at(-1)
+    if (last && last.to === segment.from) last.to = segment.to
+    else ranges.push({ ...segment })
+  }
+  return sql`(${join(
+    ranges.map(range => sql`(${conditionOf(side, keys, range)})`),
+    ' or ',
+  )})`
+}
+
+/** How many rows a segment has, and the sum of their checksums. */
+export interface SegmentSum {
+  count: number
+  sum: string
+}
+
+export function readSums(rows: readonly Row[]): Map<number, SegmentSum> {
+  return new Map(
+    rows.map(row => [Number(row.segment), { count: Number(row.n), sum: plainSum(row.checksum) }] as const),
+  )
+}
+
+/** Engines give a large whole number as a number, or as a text with or without a fraction of zeros. */
+function plainSum(value: Row[string] | undefined): string {
+  return String(value).replace(/\.0*$/, '')
+}

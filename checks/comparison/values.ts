@@ -1,0 +1,108 @@
+/** Whether two values, written as the dialects write them for comparison, are equal by a rule. */
+import type { ValueFamily } from '../../connectors/dialect.ts'
+import { compareDecimals, shiftDecimal } from '../decimals.ts'
+import type { ColumnPair, ValueRule } from './pairs.ts'
+
+/** Digits of a double that every engine prints. */
+const FLOAT_DIGITS = 15
+
+/** Whether two texts of values differ; null stands for NULL. */
+export function differs(
+  pair: Pick<ColumnPair, 'family' | 'rule' | 'left' | 'right'>,
+  left: string | null,
+  right: string | null,
+): boolean {
+  const [one, other] = [left, right].map(text => prepare(text, pair)) as [string | null, string | null]
+  if (one === other) return false
+  if (one === null || other === null) return true
+  if (pair.family === 'number') return numbersDiffer(one, other, pair)
+  return true
+}
+
+/** A value of a key in one form of writing, equal for equal values. */
+export function plainKey(pair: Pick<ColumnPair, 'family'>, text: string): string {
+  return prepare(text, { family: pair.family, rule: {} }) ?? text
+}
+
+/** A value in one form of writing, as far as the engines differ, after what the rule does to it. */
+function prepare(
+  text: string | null,
+  { family, rule }: { family: ValueFamily; rule: ValueRule },
+): string | null {
+  if (text === null) return rule.nullIsEmpty ? '' : null
+  switch (family) {
+    case 'number':
+      return plainNumber(text)
+    case 'boolean':
+      return BOOLEANS[text.toLowerCase()] ?? plainNumber(text)
+    case 'timestamp':
+      return plainMoment(text, rule.precision)
+    case 'time':
+      return text.replace(/\.(\d*?)0*$/, (_, digits: string) => (digits === '' ? '' : `.${digits}`))
+    case 'uuid':
+    case 'binary':
+      return text.toLowerCase()
+    case 'text': {
+      const trimmed = rule.trim ? text.replace(/^ +| +$/g, '') : text
+      return rule.ignoreCase ? trimmed.toLowerCase() : trimmed
+    }
+    case 'date':
+    case 'json':
+      return text
+  }
+}
+
+const BOOLEANS: Readonly<Record<string, string>> = { true: '1', t: '1', false: '0', f: '0' }
+
+const INFINITY = /^([+-]?)inf(inity)?$/i
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i
+
+/** A number without exponent, and without zeros and a sign that say nothing; other texts in lower case. */
+function plainNumber(text: string): string {
+  const [, sign] = INFINITY.exec(text) ?? []
+  if (sign !== undefined) return `${sign === '-' ? '-' : ''}infinity`
+  return NUMBER.test(text) ? shiftDecimal(text, 0) : text.toLowerCase()
+}
+
+function numbersDiffer(
+  one: string,
+  other: string,
+  { rule, left, right }: Pick<ColumnPair, 'rule' | 'left' | 'right'>,
+): boolean {
+  const [a, b] = [Number(one), Number(other)]
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return true
+  const { tolerance, relativeTolerance } = rule
+  if (tolerance !== undefined && compareDecimals(distanceOf(one, other), tolerance) <= 0) return false
+  const larger = Math.max(Math.abs(a), Math.abs(b))
+  if (relativeTolerance !== undefined && Math.abs(a - b) <= relativeTolerance * larger) return false
+  if (left.kind !== 'float' && right.kind !== 'float') return true
+  return a.toPrecision(FLOAT_DIGITS) !== b.toPrecision(FLOAT_DIGITS)
+}
+
+/** How far two plain numbers are apart, exactly: 0.3 and 0.1 as doubles are more than 0.2 apart. */
+function distanceOf(one: string, other: string): string {
+  const scale = Math.max(fractionDigits(one), fractionDigits(other))
+  const distance = scaled(one, scale) - scaled(other, scale)
+  return shiftDecimal(String(distance < 0n ? -distance : distance), -scale)
+}
+
+const fractionDigits = (text: string) => text.split('.')[1]?.length ?? 0
+
+function scaled(text: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(scale, '0'))
+}
+
+const MOMENT = /^(.*?\d\d:\d\d:\d\d)(?:\.(\d+))?\s*(?:z|\+00(?::?00)?)?( bc)?$/i
+const PRECISION_DIGITS = { second: 0, millisecond: 3, microsecond: 6 } as const
+
+/** A moment in UTC without zeros at its end, cut to a precision; a day alone is its first moment. */
+function plainMoment(text: string, precision: ValueRule['precision'] = 'microsecond'): string {
+  const spaced = /^\d{4}-\d\d-\d\d$/.test(text)
+    ? `${text} 00:00:00`
+    : text.replace(/^(\d{4,}-\d\d-\d\d)T/, '$1 ')
+  const [, seconds, fraction = '', era = ''] = MOMENT.exec(spaced) ?? []
+  if (seconds === undefined) return text.toLowerCase()
+  const digits = fraction.slice(0, PRECISION_DIGITS[precision]).replace(/0+$/, '')
+  return `${seconds}${digits === '' ? '' : `.${digits}`}${era}`
+}
