@@ -3,6 +3,7 @@ import type { Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
 import type { Dialect } from '../connectors/dialect.ts'
 import type { Sql } from '../connectors/sql.ts'
+import type { ComparedTables } from './comparison/result.ts'
 import type { Domain } from './detector/scales.ts'
 import type { Bucket } from './rows/buckets.ts'
 export type { Bucket, BucketGrid } from './rows/buckets.ts'
@@ -317,6 +318,7 @@ export type CheckOutcome = {
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'windowed'; buckets: BucketOutcome[] }
+  | { status: 'compared'; found: ComparedTables }
   | { status: 'error'; kind: string; message: string }
 )
 

@@ -1,10 +1,5 @@
 /** Comparing two tables, on one source or on two. */
-export {
-  compareAggregates,
-  TooManyGroupsError,
-  type AggregateDifferences,
-  type DifferingAggregate,
-} from './comparison/aggregates.ts'
+export { compareAggregates, TooManyGroupsError } from './comparison/aggregates.ts'
 export {
   compareRows,
   pairTables,
@@ -14,5 +9,12 @@ export {
   type NamedPair,
 } from './comparison/compare.ts'
 export { PRECISIONS, type ColumnNames, type ColumnPair, type ValueRule } from './comparison/pairs.ts'
-export { RepeatedKeyError, type DifferingRow, type RowDifferences } from './comparison/result.ts'
+export {
+  RepeatedKeyError,
+  type AggregateDifferences,
+  type ComparedTables,
+  type DifferingAggregate,
+  type DifferingRow,
+  type RowDifferences,
+} from './comparison/result.ts'
 export { sideOf, type ComparedTable, type Side } from './comparison/sides.ts'

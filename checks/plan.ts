@@ -23,14 +23,14 @@ import { buildCheckContext, findColumn, UNFILTERED_TABLE } from './rows/context.
 import { filterModes, findFilterProblem, type FilterMode } from './rows/filter.ts'
 import { NotFiniteError } from './measures.ts'
 import type { RankedPercentile } from './rows/ranked-percentiles.ts'
-import { readRowCounts, rowMeasures } from './row-rules.ts'
+import { readRowCounts, rowMeasures } from './rows/row-rules.ts'
 
 /** What features find checks good with. */
 export { buildCheckContext } from './rows/context.ts'
 export { findFilterProblem, readFilter } from './rows/filter.ts'
-export { keepingOf, MAX_BUCKETS } from './rows/bucket-conditions.ts'
+export { bucketCondition, keepingOf, MAX_BUCKETS } from './rows/bucket-conditions.ts'
 export { findUnfilteredProblem } from './rows/partition-filter.ts'
-export { completeBuckets, findWindowProblem, windowSeconds } from './rows/buckets.ts'
+export { completeBuckets, findWindowProblem, windowSeconds, writeBucketFor } from './rows/buckets.ts'
 
 /** What a plan needs to know about an engine: its dialect and capabilities. Any connector fits. */
 export type Engine = Pick<Connector, 'name' | 'dialect' | 'capabilities'> & Partial<Pick<Connector, 'label'>>

@@ -6,7 +6,7 @@ import { join, raw, sql, type Sql } from '../connectors/sql.ts'
 import { isRowRule, type RowSample, type TableRule } from './check.ts'
 import { storedValue } from './column-values.ts'
 import type { PlannedCheck } from './plan.ts'
-import { invalidRowCondition } from './row-rules.ts'
+import { invalidRowCondition } from './rows/row-rules.ts'
 
 /** Maximum number of rows kept as evidence for one rule. */
 export const MAX_SAMPLES = 100

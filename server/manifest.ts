@@ -24,6 +24,7 @@ import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
 import { catalog } from '../plugins/catalog/index.ts'
 import { chartLinks } from '../plugins/chart-links/index.ts'
+import { comparisons } from '../plugins/comparisons/index.ts'
 import { consolePages } from '../plugins/console/index.ts'
 import { contracts } from '../plugins/contracts/index.ts'
 import { demo } from '../plugins/demo/index.ts'
@@ -59,6 +60,7 @@ export const manifest = {
     validity,
     metrics,
     referential,
+    comparisons,
     freshness,
     profiles,
     recommendations,

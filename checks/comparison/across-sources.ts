@@ -61,7 +61,7 @@ export async function compareAcrossSources(tables: AcrossSources): Promise<RowDi
     onlyLeft: left,
     onlyRight: right,
     differing: 0,
-    byColumn: columns.map(() => 0),
+    byColumn: Object.fromEntries(columns.map(pair => [pair.left.name, 0])),
     samples: [],
     segments: 0,
     rowsFetched: 0,
@@ -252,9 +252,9 @@ function differencesOf({ columns }: AcrossSources, left: FetchedRows, right: Fet
       differences.push({ key, kind: 'only_left' })
       continue
     }
-    const differing = columns.flatMap((pair, column) => {
-      const [one = null, two = null] = [values[column], other.values[column]]
-      return differs(pair, one, two) ? [{ column, left: one, right: two }] : []
+    const differing = columns.flatMap((pair, place) => {
+      const [one = null, two = null] = [values[place], other.values[place]]
+      return differs(pair, one, two) ? [{ column: pair.left.name, left: one, right: two }] : []
     })
     if (differing.length > 0) differences.push({ key, kind: 'differs', values: differing })
   }

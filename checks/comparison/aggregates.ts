@@ -2,31 +2,14 @@
 import type { Row } from '../../connectors/connector.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import type { ColumnPair } from './pairs.ts'
-import { readText } from './result.ts'
+import {
+  readText,
+  type AggregateDifferences,
+  type AggregateMeasure,
+  type DifferingAggregate,
+} from './result.ts'
 import { columnOf, infoOf, rowsOf, textOf, type Side } from './sides.ts'
 import { differs, plainKey } from './values.ts'
-
-const MEASURES = ['rows', 'nulls', 'distinct', 'sum', 'minimum', 'maximum'] as const
-type Measure = (typeof MEASURES)[number]
-
-/** An aggregate that is not the same on both sides; values as texts, null for no value. */
-export interface DifferingAggregate {
-  /** The values of the columns that are grouped by. */
-  group: (string | null)[]
-  /** The place of the pair; null of the number of rows. */
-  column: number | null
-  measure: Measure
-  left: string | null
-  right: string | null
-}
-
-export interface AggregateDifferences {
-  rowsLeft: number
-  rowsRight: number
-  /** Aggregates that were compared. */
-  compared: number
-  differing: DifferingAggregate[]
-}
 
 /** Most groups of one side. */
 const MAX_GROUPS = 10_000
@@ -38,8 +21,8 @@ export class TooManyGroupsError extends Error {
 
 /** An aggregate that is asked of both sides. */
 interface Aggregate {
-  column: number | null
-  measure: Measure
+  column: string | null
+  measure: AggregateMeasure
   /** How its values are compared. */
   pair: ColumnPair
   write(side: Side): Sql
@@ -57,7 +40,7 @@ export async function compareAggregates({
   columns: readonly ColumnPair[]
   groups: readonly ColumnPair[]
 }): Promise<AggregateDifferences> {
-  const asked = [countRows(), ...columns.flatMap(measuresOf)]
+  const asked = [countRows(), ...columns.flatMap(pair => measuresOf(pair))]
   const [ofLeft, ofRight] = await Promise.all(
     [left, right].map(async side =>
       readGroups(await side.query(writeSelect(side, asked, groups)), asked, groups),
@@ -95,8 +78,9 @@ function countRows(): Aggregate {
   return { column: null, measure: 'rows', pair: countPair, write: () => sql`count(*)` }
 }
 
-function measuresOf(pair: ColumnPair, column: number): Aggregate[] {
+function measuresOf(pair: ColumnPair): Aggregate[] {
   const { family } = pair
+  const column = pair.left.name
   const nulls: Aggregate = {
     column,
     measure: 'nulls',
@@ -111,7 +95,7 @@ function measuresOf(pair: ColumnPair, column: number): Aggregate[] {
     write: side =>
       sql`count(distinct ${family === 'text' ? side.forms.bytes(columnOf(side, pair)) : columnOf(side, pair)})`,
   }
-  const value = (measure: Measure, aggregate: (side: Side) => Sql): Aggregate => ({
+  const value = (measure: AggregateMeasure, aggregate: (side: Side) => Sql): Aggregate => ({
     column,
     measure,
     pair,
@@ -131,7 +115,7 @@ function measuresOf(pair: ColumnPair, column: number): Aggregate[] {
 }
 
 /** What the catalog would say of an aggregate: the sum of integers is a decimal. */
-function aggregateInfo(side: Side, pair: ColumnPair, measure: Measure): ColumnPair['left'] {
+function aggregateInfo(side: Side, pair: ColumnPair, measure: AggregateMeasure): ColumnPair['left'] {
   const info = infoOf(side, pair)
   return measure === 'sum' && info.kind !== 'float' ? { ...info, kind: 'decimal', type: 'decimal' } : info
 }
@@ -147,7 +131,7 @@ function writeSelect(side: Side, asked: readonly Aggregate[], groups: readonly C
   return side.dialect.limit(sql`${select} group by ${join(keys)}`, MAX_GROUPS + 1)
 }
 
-type Groups = ReadonlyMap<string, { group: (string | null)[]; values: (string | null)[] }>
+type Groups = ReadonlyMap<string, { group: Record<string, string | null>; values: (string | null)[] }>
 
 function readGroups(
   rows: readonly Row[],
@@ -160,10 +144,11 @@ function readGroups(
     )
   return new Map(
     rows.map(row => {
-      const group = groups.map((_, place) => readText(row[`g${place}`]))
+      const texts = groups.map((_, place) => readText(row[`g${place}`]))
       const key = JSON.stringify(
-        group.map((text, place) => (text === null ? null : plainKey(groups[place]!, text))),
+        texts.map((text, place) => (text === null ? null : plainKey(groups[place]!, text))),
       )
+      const group = Object.fromEntries(groups.map((pair, place) => [pair.left.name, texts[place]!]))
       return [key, { group, values: asked.map((_, place) => readText(row[`m${place}`])) }] as const
     }),
   )

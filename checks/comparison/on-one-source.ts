@@ -35,7 +35,7 @@ export async function compareOnOneSource(tables: OnOneSource): Promise<RowDiffer
     onlyLeft: number('only_left') + withoutKey.left,
     onlyRight: number('only_right') + withoutKey.right,
     differing: number('differing'),
-    byColumn: columns.map((_, place) => number(`d${place}`)),
+    byColumn: Object.fromEntries(columns.map((pair, place) => [pair.left.name, number(`d${place}`)])),
     samples: [],
     segments: 0,
     rowsFetched: 0,
@@ -220,9 +220,9 @@ function readKey(row: Row, { keys }: OnOneSource): string[] {
 function readSample(row: Row, tables: OnOneSource): DifferingRow {
   const key = readKey(row, tables)
   if (toNumber(row.missing) === 1) return { key, kind: 'only_left' }
-  const values = tables.columns.flatMap((_, column) =>
-    toNumber(row[`d${column}`]) === 1
-      ? [{ column, left: readText(row[`l${column}`]), right: readText(row[`r${column}`]) }]
+  const values = tables.columns.flatMap(({ left: { name: column } }, place) =>
+    toNumber(row[`d${place}`]) === 1
+      ? [{ column, left: readText(row[`l${place}`]), right: readText(row[`r${place}`]) }]
       : [],
   )
   return { key, kind: 'differs', values }

@@ -6,8 +6,8 @@ import type { ColumnPair } from './pairs.ts'
 export interface DifferingRow {
   key: string[]
   kind: 'only_left' | 'only_right' | 'differs'
-  /** The values of the columns that differ, by the place of their pair; absent where one side lacks the row. */
-  values?: { column: number; left: string | null; right: string | null }[]
+  /** The values of the columns that differ, by their names on the left; absent where one side lacks the row. */
+  values?: { column: string; left: string | null; right: string | null }[]
 }
 
 /** The numbers of a comparison of rows. */
@@ -18,8 +18,8 @@ export interface RowDifferences {
   onlyRight: number
   /** Rows with a key of both sides, of which a column differs. */
   differing: number
-  /** How many rows differ in each column, in the order of the pairs. */
-  byColumn: number[]
+  /** How many rows differ in each column, by its name on the left. */
+  byColumn: Record<string, number>
   /** Some of the rows that are not the same, at most as many as were asked for. */
   samples: DifferingRow[]
   /** Parts of the key's range that were looked at; 0 where one statement compared the rows. */
@@ -27,6 +27,31 @@ export interface RowDifferences {
   /** Rows that came over the wire. */
   rowsFetched: number
 }
+
+/** An aggregate that is not the same on both sides; values as texts, null for no value. */
+export interface DifferingAggregate {
+  /** The values of the columns that are grouped by. */
+  group: Record<string, string | null>
+  /** Its name on the left; null of the number of rows. */
+  column: string | null
+  measure: AggregateMeasure
+  left: string | null
+  right: string | null
+}
+
+export type AggregateMeasure = 'rows' | 'nulls' | 'distinct' | 'sum' | 'minimum' | 'maximum'
+
+/** The numbers of a comparison of aggregates. */
+export interface AggregateDifferences {
+  rowsLeft: number
+  rowsRight: number
+  /** Aggregates that were compared. */
+  compared: number
+  differing: DifferingAggregate[]
+}
+
+/** What a comparison of two tables found. */
+export type ComparedTables = ({ by: 'rows' } & RowDifferences) | ({ by: 'aggregates' } & AggregateDifferences)
 
 /** The text of what a driver gives. */
 export function readText(value: Value | undefined): string | null {

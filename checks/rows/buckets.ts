@@ -138,6 +138,18 @@ function labelOf(start: Date, end: Date, size: string, zone: string): string {
   return count === 1 ? day : `${day} to ${last}`
 }
 
+/** The same moments as texts for another column. */
+export function writeBucketFor<Of extends Bucket>(
+  bucket: Of,
+  { keeping, timezone }: Pick<BucketGrid, 'keeping' | 'timezone'>,
+): Of {
+  const [from, to] = [bucket.start, bucket.end].map(moment => textOf(moment, keeping, timezone)) as [
+    string,
+    string,
+  ]
+  return { ...bucket, from, to }
+}
+
 function textOf(moment: Date, keeping: TimeKeeping, zone: string): string {
   const local = DateTime.fromJSDate(moment, { zone: keeping === 'moments' ? 'utc' : zone })
   return local.toFormat(keeping === 'days' ? 'yyyy-MM-dd' : 'yyyy-MM-dd HH:mm:ss')

@@ -21,11 +21,14 @@ export const partsGroup: PromiseGroup = {
     await kit.holdsInSession('the parts of a table have each of its rows once', async connection => {
       const parts = await listParts(kit, connection, name)
       assert.equal(new Set(parts.map(part => part.name)).size, parts.length, 'each has a name of its own')
-      const ids: unknown[] = []
+      const ids: number[] = []
       for (const { from } of parts)
         for (const row of await query(connection, sql`select ${kit.quote('id')} as n from ${from}`))
           ids.push(Number(row.n))
-      assert.deepEqual(ids.sort(), [1, 2, 3])
+      assert.deepEqual(
+        ids.toSorted((a, b) => a - b),
+        [1, 2, 3],
+      )
     })
     await kit.holdsInSession('a version stays while nothing changes', async connection => {
       const before = await settledVersions(kit, connection, name)

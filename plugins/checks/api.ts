@@ -58,9 +58,14 @@ export type {
   Judgement,
   MeasureRefusal,
   MoreAlerts,
+  OutcomeWithoutId,
+  OwnMeasurement,
+  OwnMeasurementOptions,
+  OwnOutcome,
   SeriesSighting,
   SlotRange,
   SourceKind,
+  WantedMeasure,
 } from './kind.ts'
 export type { CheckChange, CheckTotals } from './store.ts'
 export type { LackedCheck, MissingChecks, MissingRequest } from './reconcile/missing.ts'

@@ -1,5 +1,5 @@
 /** What a kind of check is: how its rows are measured, judged, shown and alerted of. */
-import type { Bucket, Check, CheckOutcome, CheckType } from '../../checks/check.ts'
+import type { Bucket, Check, CheckOutcome, CheckType, CheckWindow } from '../../checks/check.ts'
 import type {
   DetectorState,
   Schedule,
@@ -15,11 +15,41 @@ import type { CheckResult, CheckRow, CheckStatus, SeriesValues, CheckModel } fro
 /** What a row wants measured; a type given by name is looked up, so that a missing extension becomes an error outcome. */
 export type CheckSpec = Omit<Check, 'id' | 'type'> & { type: CheckType | string }
 
+/** A check that no statement of others measures: it opens the sessions that it needs, of whichever sources. */
+export interface OwnMeasurement {
+  /** Measures it now; whatever keeps it from running is an outcome, too. @throws 503 `UNAVAILABLE` while a source has no session free */
+  measure(options: OwnMeasurementOptions): Promise<OwnOutcome>
+}
+
+export interface OwnMeasurementOptions {
+  signal?: AbortSignal | undefined
+  /** Whether it runs without a caller waiting. */
+  isScheduled: boolean
+  /** Rows to show of what is wrong. */
+  sampleLimit: number
+  slotWaitMs?: number | undefined
+  /** The buckets of time that it is measured of, of a check with a window. */
+  window?: CheckWindow | undefined
+}
+
+/** Its outcome, and the statements that were sent for it. */
+export interface OwnOutcome {
+  outcome: OutcomeWithoutId
+  statements: number
+}
+
+type WithoutId<Outcome> = Outcome extends unknown ? Omit<Outcome, 'id'> : never
+/** An outcome of whichever status, less the id of its check. */
+export type OutcomeWithoutId = WithoutId<CheckOutcome>
+
 /** Why a row cannot be measured, found without asking its source. */
 export interface MeasureRefusal {
   kind: string
   message: string
 }
+
+/** What a row wants measured, how it measures itself, or why it cannot be measured. */
+export type WantedMeasure = CheckSpec | OwnMeasurement | MeasureRefusal
 
 /** When an outcome was taken, and what is known of that moment besides. */
 export interface CheckMoment {
@@ -186,7 +216,7 @@ export interface CheckKind<Row extends CheckRow = CheckRow> extends StoredKind<R
     rows: readonly Row[],
     table: TableContext,
     trx: Transaction,
-  ): (CheckSpec | MeasureRefusal)[] | Promise<(CheckSpec | MeasureRefusal)[]>
+  ): WantedMeasure[] | Promise<WantedMeasure[]>
   /** The operating schedule that a check is judged by; without it, checks of the kind have none. */
   scheduleIdOf?(row: Row): string | null
   /** What a series starts to learn from; null of a check that learns nothing, as are all of a kind without it. */

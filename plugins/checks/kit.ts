@@ -2,6 +2,7 @@
 export { describeFilter, describeWindow, filterDetails, pathOfTable, shortenSql } from './alerts.ts'
 export { costReply, presentCost } from './costs/present-cost.ts'
 export { refusalMessage } from './create/configure.ts'
+export { namingField } from './create/name-field.ts'
 export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'
 export { failingRunOf } from './failing-runs.ts'
@@ -35,6 +36,7 @@ export {
   type MissingSeries,
 } from './past/runs.ts'
 export { loadStates, relearn } from './past/states.ts'
+export { tableRefusal } from './run/measure.ts'
 export { storeFindings, type SourceFinding } from './run/findings.ts'
 export { seriesOutcomes } from './run/record.ts'
 export { SOURCE_JOB_SECONDS, SOURCE_JOBS_PER_COMPANY } from './source-jobs.ts'
@@ -47,5 +49,5 @@ export {
   storeOneEach,
   storePast,
 } from './store.ts'
-export { withWindow } from './windows/requested-window.ts'
-export { seriesInterval, zoneOf } from './windows/windows.ts'
+export { assertWindow, windowColumnsOf, withWindow } from './windows/requested-window.ts'
+export { completeWindow, seriesInterval, zoneOf } from './windows/windows.ts'

@@ -4,11 +4,11 @@ import { validateFilterOnEngine, validationSession } from '../../checks/engine-v
 import { findFilterProblem, readFilter } from '../../checks/plan.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { hasCode, hasErrorData, invalidInput, type InputError } from '../../server/http/errors.ts'
+import { hasCode, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
 import type { AskEngine } from '../checks/api.ts'
-import { insertChecks, refusalMessage } from '../checks/kit.ts'
+import { insertChecks, namingField, refusalMessage } from '../checks/kit.ts'
 import { assertLimits } from './checks.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
@@ -44,7 +44,7 @@ export async function configureCheck(
     const { source } = asset
     return {
       source,
-      child: await byField('child_table_path', catalog.findTable(trx, asset, body.child_table_path)),
+      child: await namingField('child_table_path', catalog.findTable(trx, asset, body.child_table_path)),
       parent: await findParent(catalog, trx, source, body.parent_table_path),
     }
   })
@@ -79,7 +79,7 @@ export async function assertComparable(
 
 /** The parent table of a source by the path that a body names. */
 export function findParent(catalog: CatalogApi, trx: Transaction, source: Asset['source'], path: string) {
-  return byField('parent_table_path', catalog.findTable(trx, { source }, path))
+  return namingField('parent_table_path', catalog.findTable(trx, { source }, path))
 }
 
 /** Makes a check; it is due at once. `audit` is called in the same transaction. */
@@ -130,26 +130,6 @@ export function usualName(
   body: Pick<NewCheck, 'child_column_name' | 'parent_column_name'>,
 ): string {
   return `${child.name}.${body.child_column_name} in ${parent.name}.${body.parent_column_name}`.slice(0, 200)
-}
-
-/** The catalog names the field as most bodies do. */
-async function byField(field: string, finding: Promise<Table>): Promise<Table> {
-  try {
-    return await finding
-  } catch (error) {
-    const details = hasErrorData(error) ? error.data?.details : undefined
-    if (details?.field !== 'table_path') throw error
-    const {
-      errors,
-      field: _field,
-      error: _error,
-      ...more
-    } = details as { errors: InputError[] } & Partial<InputError>
-    throw invalidInput(
-      errors.map(each => ({ ...each, field, error: each.error.replace('table_path', field) })),
-      more,
-    )
-  }
 }
 
 const ENGINE_LIMITS = { timeoutMs: 5_000 }

@@ -85,6 +85,7 @@ const PARAMETERS: Record<string, string> = {
   change_id: 'The id of a schema change.',
   change_type: 'Only changes of this type.',
   check_id: 'The id of the check.',
+  comparison_id: 'The id of the comparison.',
   code: 'What the provider gives to be exchanged.',
   days_back: 'How many days to look back.',
   destination_type: 'Only destinations of this type.',

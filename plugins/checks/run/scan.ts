@@ -1,4 +1,4 @@
-import type { Check, CheckOutcome } from '../../../checks/check.ts'
+import type { Check, CheckOutcome, CheckWindow } from '../../../checks/check.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import { dueAgain, isSameSlot, nextOnGrid, takenSlot, type TakenSlot } from '../../../server/database/due.ts'
 import { apiError, hasCode } from '../../../server/http/errors.ts'
@@ -8,7 +8,7 @@ import { loadKnownParts, saveParts } from '../parts/known-parts.ts'
 import type { ScanRunOptions } from '../types.ts'
 import { saveScanCost } from '../costs/costs.ts'
 import type { CheckDeps } from '../deps.ts'
-import { publicIdOf, type CheckKind, type CheckSpec, type MeasureRefusal } from '../kind.ts'
+import { publicIdOf, type CheckKind, type OwnMeasurement, type WantedMeasure } from '../kind.ts'
 import { lockChecks } from '../locks.ts'
 import { CheckRow, withoutValues, type CheckResult } from '../models.ts'
 import { isTableLeased } from './leases.ts'
@@ -21,11 +21,17 @@ import { findSuspects } from './suspects.ts'
 /** The checks that one scan takes. */
 export type Selection = (trx: Transaction) => PromiseLike<CheckRow[]>
 
+/** A check that measures itself. */
+interface OwnCheck extends OwnMeasurement {
+  id: string
+  window?: CheckWindow
+}
+
 /** A row of a selection, with its check or why it has none. */
 interface LoadedCheck {
   kind: CheckKind
   row: CheckRow
-  check: Check | CheckOutcome
+  check: Check | OwnCheck | CheckOutcome
 }
 
 /** What was made of a check. */
@@ -63,9 +69,9 @@ interface ScanTarget {
 }
 
 /**
- * Loads the checks of a table, measures them in one scan, and records the outcomes of all kinds in one transaction. No
- * transaction is open while the source is being read. A source that cannot be reached makes every check an `error` with the
- * reason.
+ * Loads the checks of a table, measures them in one scan, and records the outcomes of all kinds in one transaction; then,
+ * one by one, those that measure themselves. No transaction is open while a source is being read. A source that cannot be
+ * reached makes every check an `error` with the reason.
  */
 export async function runScan(
   deps: CheckDeps,
@@ -78,7 +84,7 @@ export async function runScan(
   const now = choice.at ?? new Date()
   const { table, asked, checks, known, isLeased } = await db.company(companyId, async trx => {
     const context = await loadChecks(deps, trx, { tableId, selection, now })
-    const measurable = context.asked.flatMap(({ check }) => ('status' in check ? [] : [check]))
+    const measurable = context.asked.flatMap(({ check }) => ('type' in check ? [check] : []))
     const knownParts = await loadKnownParts(deps, trx, context.table, { checks: measurable, now: new Date() })
     const loaded = { ...context, checks: measurable, known: knownParts }
     return { ...loaded, isLeased: which === 'claimed' && (await isTableLeased(trx, tableId)) }
@@ -95,24 +101,56 @@ export async function runScan(
     await release()
     return NOTHING
   }
-  const measured = await measure(deps, table, checks, {
-    ...choice,
-    known,
-    isScheduled: which === 'claimed' || choice.respectsBreaker === true,
-  }).catch(async error => {
-    if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
-    // All sessions of the source are in use: the next sweep claims it again.
-    await release()
-    return null
-  })
-  if (!measured) return NOTHING
-  const recorded = await db.company(companyId, trx =>
-    recordScan(deps, trx, { table, asked, which, at: choice.at, measured }),
-  )
-  // The table is no longer watched: run again by its current state.
-  if (!recorded) return runScan(deps, target, selection, choice)
-  const { statements, parts } = measured
-  return { asked: asked.length, statements, parts: parts?.use ?? null, checks: recorded }
+  const own = asked.flatMap(({ check, ...item }) => ('measure' in check ? [{ ...item, check }] : []))
+  const shared = asked.filter(({ check }) => !('measure' in check))
+  const options = { ...choice, isScheduled: which === 'claimed' || choice.respectsBreaker === true }
+  const steps: MeasureStep[] = own.map(item => ({
+    asked: [item],
+    run: () => measureAlone(item.check, options),
+  }))
+  if (shared.length > 0)
+    steps.unshift({ asked: shared, run: () => measure(deps, table, checks, { ...options, known }) })
+  const run: ScanRun = { asked: asked.length, statements: 0, parts: null, checks: [] }
+  for (const step of steps) {
+    const measured = await step.run().catch(async error => {
+      if (which === 'asked' || !hasCode(error, 'UNAVAILABLE')) throw error
+      // All sessions of a source are in use: the next sweep claims it again.
+      await db.company(companyId, trx => releaseSlots(trx, step.asked))
+      return null
+    })
+    if (!measured) continue
+    const recorded = await db.company(companyId, trx =>
+      recordScan(deps, trx, { table, asked: step.asked, which, at: choice.at, measured }),
+    )
+    // The table is no longer watched: run again by its current state.
+    if (!recorded) return runScan(deps, target, selection, choice)
+    run.statements += measured.statements
+    run.parts = measured.parts?.use ?? run.parts
+    run.checks.push(...recorded)
+  }
+  return run
+}
+
+/** Checks that are measured and recorded together. */
+interface MeasureStep {
+  asked: LoadedCheck[]
+  run(): Promise<Measurement>
+}
+
+async function measureAlone(
+  { id, measure: measureIt, window }: OwnCheck,
+  { signal, isScheduled, sampleLimit = 0, slotWaitMs }: ScanRunOptions & { isScheduled: boolean },
+): Promise<Measurement> {
+  const { outcome, statements } = await measureIt({ signal, isScheduled, sampleLimit, slotWaitMs, window })
+  // What its sessions used stands with their sources, and whether these are there is for the shared scan to say.
+  return {
+    outcomes: [{ id, ...outcome }],
+    statements,
+    reached: false,
+    unreachable: null,
+    use: null,
+    parts: null,
+  }
 }
 
 interface ScanToRecord {
@@ -174,20 +212,22 @@ async function loadChecks(
   return { table, asked }
 }
 
-function suspected(check: Check | CheckOutcome, suspects: ReadonlySet<string>): Check | CheckOutcome {
-  return !('status' in check) && suspects.has(check.id) ? { ...check, isSuspect: true } : check
+function suspected(check: LoadedCheck['check'], suspects: ReadonlySet<string>): LoadedCheck['check'] {
+  return 'type' in check && suspects.has(check.id) ? { ...check, isSuspect: true } : check
 }
 
 function resolveSpec(
   types: CheckDeps['types'],
   row: CheckRow,
-  wanted: CheckSpec | MeasureRefusal,
+  wanted: WantedMeasure,
   place: WindowPlace | null,
-): Check | CheckOutcome {
+): LoadedCheck['check'] {
   const { id, filter } = row
   if ('message' in wanted) return { id, status: 'error', durationMs: 0, ...wanted }
-  const { type } = wanted
   const window = place ? dueWindow(row, place) : undefined
+  if ('measure' in wanted)
+    return { id, measure: options => wanted.measure(options), ...(window && { window }) }
+  const { type } = wanted
   const spec = { ...wanted, id, ...(filter !== null && { filter }), ...(window && { window }) }
   if (typeof type !== 'string') return { ...spec, type }
   if (types.has(type)) return { ...spec, type: types.get(type) }

@@ -16,7 +16,7 @@ export interface WindowBody {
 }
 
 /** The columns of a body's fields. */
-function windowColumnsOf({ time_column, window, window_delay, revisit }: WindowBody): WindowColumns {
+export function windowColumnsOf({ time_column, window, window_delay, revisit }: WindowBody): WindowColumns {
   return {
     timeColumn: time_column ?? null,
     windowSize: window ?? null,
@@ -57,16 +57,21 @@ export function requestedWindow(
 ): WindowColumns {
   const namesItsRows = check.type.namesItsRows?.(check.config, on) === true
   const window = windowColumnsOf(namesItsRows ? body : withDefaultWindow(body, loaded))
-  requireWindow(loaded, check, { window, namesItsRows }, on)
+  assertWindow(loaded, window, on)
+  if (namesItsRows && window.windowSize !== null)
+    throw invalidField(
+      'window',
+      `cannot be applied to a SELECT of ${check.type.name}, which names its rows itself: put the condition into its WHERE`,
+    )
   const unfiltered = namesItsRows ? null : findUnfilteredProblem(on.table, window.timeColumn)
   if (unfiltered !== null) throw invalidInput([{ field: 'window', error: unfiltered }])
   return window
 }
 
-function requireWindow(
+/** @throws 400 `VALIDATION_ERROR` for a window that is no size, without its column, or on a column without time */
+export function assertWindow(
   { table: stored }: TableContext,
-  check: ConfiguredCheck['check'],
-  { window, namesItsRows }: { window: WindowColumns; namesItsRows: boolean },
+  window: WindowColumns,
   { dialect, table, catalog }: Pick<CheckContext, 'dialect' | 'table'> & { catalog: CatalogApi },
 ): void {
   const { timeColumn, windowSize, windowDelay, revisit } = window
@@ -87,9 +92,4 @@ function requireWindow(
     )
   const problem = findWindowProblem(windowSize, keepingOf(column, dialect))
   if (problem !== null) throw invalidInput([{ field: 'window', error: problem }])
-  if (namesItsRows)
-    throw invalidField(
-      'window',
-      `cannot be applied to a SELECT of ${check.type.name}, which names its rows itself: put the condition into its WHERE`,
-    )
 }

@@ -91,6 +91,17 @@ export function pastWindow(row: WindowColumns, place: WindowPlace, days: number)
   return windowOf(row, grid, buckets)
 }
 
+/** The newest bucket that is over, of a table; undefined without a window. */
+export function completeWindow(
+  catalog: Pick<CatalogApi, 'connectorOf' | 'tableInfo'>,
+  table: TableContext,
+  columns: WindowColumns,
+  timezone: string,
+): CheckWindow | undefined {
+  const place = windowPlace(catalog, table, { timezone, now: new Date() })
+  return place ? newestWindow(columns, place) : undefined
+}
+
 /** The newest bucket that is over. */
 export function newestWindow(row: WindowColumns, place: WindowPlace): CheckWindow | undefined {
   const grid = gridOf(row, place)

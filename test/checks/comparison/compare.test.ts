@@ -72,7 +72,7 @@ interface Planted {
   onlyLeft: number
   onlyRight: number
   differing: number
-  byColumn: number[]
+  byColumn: Record<string, number>
 }
 
 /** Two sets of rows with known differences. @param share of the rows that are not the same */
@@ -84,7 +84,7 @@ function plant(seed: string, count: number, share: number): Planted {
     onlyLeft: 0,
     onlyRight: 0,
     differing: 0,
-    byColumn: VALUES.map(() => 0),
+    byColumn: Object.fromEntries(VALUES.map(name => [name, 0])),
   }
   let k = -500
   for (let made = 0; made < count; made += 1) {
@@ -109,7 +109,7 @@ function plant(seed: string, count: number, share: number): Planted {
       planted.left.push(row)
       planted.right.push(other)
       planted.differing += 1
-      planted.byColumn[place]! += 1
+      planted.byColumn[VALUES[place]!]! += 1
     }
   }
   return planted

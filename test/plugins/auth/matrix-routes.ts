@@ -34,6 +34,7 @@ export type Kind =
   | 'metric'
   | 'metricNumber'
   | 'check'
+  | 'comparison'
   | 'hours'
   | 'schedule'
   | 'tag'
@@ -80,6 +81,7 @@ export const PARAMETERS: Record<string, Kind> = {
   rule_id: 'rule',
   metric_id: 'metric',
   check_id: 'check',
+  comparison_id: 'comparison',
   schedule_id: 'hours',
   job_id: 'job',
   change_id: 'change',
@@ -119,6 +121,7 @@ const reference = {
   parent_table_path: 'public.customers',
   parent_column_name: 'id',
 }
+const comparison = { table_path: 'public.orders', right_table_path: 'public.customers', key_columns: ['id'] }
 const hours = {
   name: 'night',
   timezone: 'UTC',
@@ -561,7 +564,7 @@ export const ROUTES: Record<string, Classified> = {
     at: { metric_id: 'metricNumber' },
   },
 
-  // Referential checks and operating schedules.
+  // Referential checks, comparisons and operating schedules.
   'POST /api/v1/sdk/referential/dry-run': {
     access: 'read',
     body: id => ({ ...reference, asset_id: id('source') }),
@@ -577,6 +580,21 @@ export const ROUTES: Record<string, Classified> = {
   'DELETE /api/v1/sdk/referential/{asset_id}/{check_id}': { access: 'write' },
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute': { access: 'write' },
   'GET /api/v1/sdk/referential/{asset_id}/{check_id}/results': { access: 'read' },
+  'POST /api/v1/sdk/comparisons/dry-run': {
+    access: 'read',
+    body: id => ({ ...comparison, asset_id: id('source') }),
+  },
+  'GET /api/v1/sdk/comparisons/{asset_id}': { access: 'read' },
+  'POST /api/v1/sdk/comparisons/{asset_id}': { access: 'write', body: () => comparison },
+  'GET /api/v1/sdk/comparisons/{asset_id}/summary': { access: 'read' },
+  'GET /api/v1/sdk/comparisons/{asset_id}/{comparison_id}': { access: 'read' },
+  'PATCH /api/v1/sdk/comparisons/{asset_id}/{comparison_id}': {
+    access: 'write',
+    body: () => ({ name: 'x' }),
+  },
+  'DELETE /api/v1/sdk/comparisons/{asset_id}/{comparison_id}': { access: 'write' },
+  'POST /api/v1/sdk/comparisons/{asset_id}/{comparison_id}/execute': { access: 'write' },
+  'GET /api/v1/sdk/comparisons/{asset_id}/{comparison_id}/results': { access: 'read' },
   'GET /api/v1/operating-schedules': { access: 'read' },
   'POST /api/v1/operating-schedules': { access: 'write', body: () => hours },
   'GET /api/v1/operating-schedules/{schedule_id}': { access: 'read' },

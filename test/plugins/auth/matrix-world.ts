@@ -211,6 +211,11 @@ async function fillChecks(app: TestServer, holding: Holding): Promise<void> {
     metric_type: 'row_count',
     table_path: 'public.orders',
   })
+  ids.comparison = await made(app, holding, on('comparisons'), {
+    table_path: 'public.orders',
+    right_table_path: 'public.customers',
+    key_columns: ['id'],
+  })
   ids.check = await made(app, holding, on('referential'), {
     child_table_path: 'public.orders',
     child_column_name: 'customer_id',

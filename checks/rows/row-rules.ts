@@ -1,6 +1,6 @@
-import type { CheckContext, RuleCounts, MeasuredValues } from './check.ts'
-import { nonNullCount } from './measures.ts'
-import { sql, type Sql } from '../connectors/sql.ts'
+import type { CheckContext, RuleCounts, MeasuredValues } from '../check.ts'
+import { nonNullCount } from '../measures.ts'
+import { sql, type Sql } from '../../connectors/sql.ts'
 
 /** The part of a context that the NULL policy of a row rule looks at. */
 type RowContext = Pick<CheckContext, 'column' | 'info' | 'aggregateFilter' | 'dialect' | 'nullIsValid'>

@@ -1,0 +1,69 @@
+/** What a comparison found, in words. */
+import { limitsOf } from './judge.ts'
+import type { Comparison, ComparisonDetails } from './models.ts'
+
+/** Columns that a sentence names. */
+const MAX_NAMED_COLUMNS = 3
+
+/** Names of the two sides, as sentences have them. */
+export interface SideNames {
+  left: string
+  right: string
+}
+
+const counted = (count: number, what: string) =>
+  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+
+/** `412 of 1,204,331 rows differ: 400 only in shop, 12 in total`; what was compared where nothing differs. */
+export function describeDifferences(
+  { level }: Pick<Comparison, 'level'>,
+  value: number,
+  details: ComparisonDetails,
+  sides: SideNames,
+): string {
+  const { rowsLeft, rowsRight } = details
+  if (level === 'rows') return describeRows(value, details, sides)
+  if (level === 'counts')
+    return value === 0
+      ? `${counted(rowsLeft, 'row')} on both sides`
+      : `${counted(rowsLeft, 'row')} in ${sides.left}, ${rowsRight.toLocaleString('en')} in ${sides.right}`
+  if (value === 0) return 'all aggregates are equal'
+  const [first] = details.aggregates
+  const example = first
+    ? `: ${first.measure} of ${first.column ?? 'rows'} is ${first.left ?? 'NULL'} in ${sides.left}, ${first.right ?? 'NULL'} in ${sides.right}`
+    : ''
+  return `${counted(value, 'aggregate')} ${value === 1 ? 'differs' : 'differ'}${example}`
+}
+
+function describeRows(
+  value: number,
+  { rowsLeft, onlyLeft, onlyRight, differing, byColumn }: ComparisonDetails,
+  sides: SideNames,
+): string {
+  const all = rowsLeft + (onlyRight ?? 0)
+  if (value === 0) return `all ${counted(all, 'row')} are equal`
+  const columns = Object.entries(byColumn)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MAX_NAMED_COLUMNS)
+    .map(([name, count]) => `${count.toLocaleString('en')} in ${name}`)
+  const parts = [
+    ...(onlyLeft ? [`${onlyLeft.toLocaleString('en')} only in ${sides.left}`] : []),
+    ...(onlyRight ? [`${onlyRight.toLocaleString('en')} only in ${sides.right}`] : []),
+    ...(differing
+      ? columns.length > 0
+        ? columns
+        : [`${differing.toLocaleString('en')} have other values`]
+      : []),
+  ]
+  return `${value.toLocaleString('en')} of ${counted(all, 'row')} ${value === 1 ? 'differs' : 'differ'}: ${parts.join(', ')}`
+}
+
+/** `, at most 10 rows are allowed`; nothing where nothing may differ. */
+export function describeLimits(comparison: Parameters<typeof limitsOf>[0]): string {
+  const { maxDifferingRows, maxDifferingPercent } = limitsOf(comparison)
+  const limits = [
+    ...(maxDifferingRows ? [counted(maxDifferingRows, 'row')] : []),
+    ...(maxDifferingPercent === null ? [] : [`${maxDifferingPercent} %`]),
+  ]
+  return limits.length === 0 ? '' : `, at most ${limits.join(' or ')}`
+}
