@@ -169,8 +169,7 @@ export function assertCost(engine: string, answer: unknown): CostEstimate {
     if (number !== null && !(Number.isFinite(number) && (number as number) >= 0))
       throw refuse(`${name} must be a number, not below 0, or null`)
   }
-  const { rows, bytes } = answer as unknown as CostEstimate
-  return { rows, bytes }
+  return { rows: answer.rows as number | null, bytes: answer.bytes as number | null }
 }
 
 /** @throws ConnectorError unless it is null or an array of parts with names of their own */

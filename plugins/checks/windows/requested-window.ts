@@ -5,15 +5,7 @@ import { findTimeColumn, TEMPORAL_KINDS } from '../../../connectors/catalog.ts'
 import { invalidField, invalidInput } from '../../../server/http/errors.ts'
 import type { CatalogApi, TableContext } from '../../catalog/api.ts'
 import type { ConfiguredCheck } from '../types.ts'
-import type { WindowColumns } from './windows.ts'
-
-/** The fields of a body that say how time is cut; one that is left out is not null. */
-export interface WindowBody {
-  time_column?: string | null
-  window?: string | null
-  window_delay?: string | null
-  revisit?: number | null
-}
+import type { WindowBody, WindowColumns } from './windows.ts'
 
 /** The columns of a body's fields. */
 export function windowColumnsOf({ time_column, window, window_delay, revisit }: WindowBody): WindowColumns {

@@ -11,6 +11,14 @@ import type { CheckRow } from '../models.ts'
 /** The columns of a check that say how time is cut. */
 export type WindowColumns = Pick<CheckRow, 'timeColumn' | 'windowSize' | 'windowDelay' | 'revisit'>
 
+/** The fields of a body that say how time is cut; one that is left out is not null. */
+export interface WindowBody {
+  time_column?: string | null
+  window?: string | null
+  window_delay?: string | null
+  revisit?: number | null
+}
+
 /** Where buckets are counted from: the zone of the source, the engine, the table and the moment of the run. */
 export interface WindowPlace {
   timezone: string
