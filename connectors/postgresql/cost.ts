@@ -61,14 +61,16 @@ const KEEPING_ROWS: ReadonlySet<string> = new Set(['Materialize', 'Memoize', 'Ha
  */
 export async function estimateCost(read: CatalogReader, statement: Sql): Promise<CostEstimate> {
   const [row] = await read(sql`explain (format json, verbose) ${statement}`)
-  const scans = scansOfPlan(row)
+  const plans = row?.['QUERY PLAN']
+  // What speaks PostgreSQL's protocol may explain in words of its own.
+  if (!Array.isArray(plans)) return { rows: null, bytes: null }
+  const scans = scansOfPlan((plans as [{ Plan: PlanNode }])[0].Plan)
   if (scans.length === 0) return { rows: 0, bytes: 0 }
   const sizes = await readSizes(read, scans)
   return sumEstimates(scans.map(scan => estimateScan(scan, sizes.get(keyOf(scan)))))
 }
 
-function scansOfPlan(row: Row | undefined): RelationScan[] {
-  const [{ Plan: root }] = row?.['QUERY PLAN'] as [{ Plan: PlanNode }]
+function scansOfPlan(root: PlanNode): RelationScan[] {
   const scans: RelationScan[] = []
   const visit = (node: PlanNode, above: PlanContext) => {
     const type = node['Node Type']

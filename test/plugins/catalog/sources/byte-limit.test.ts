@@ -1,12 +1,15 @@
 import t from 'tap'
 import { profileJob } from '../../../../plugins/profiles/job.ts'
 import { requireByteLimit } from '../../../../plugins/catalog/sources/byte-limit.ts'
+import { openedWith } from '../../../helpers/extensions/limiting-engine.ts'
 import { logMariadb, logPostgresql, type StatementLog } from '../../../helpers/statement-log.ts'
 import { mariadbAbsent, startShop } from '../../../helpers/mariadb.ts'
 import { discover, makeStage, makeWorldOn, type World } from '../../../helpers/world.ts'
 
 /** One server for all tests of this file, which have a source each. */
-const stage = await makeStage(t)
+const stage = await makeStage(t, {
+  settings: { EXTENSIONS: new URL('../../../helpers/extensions/limiting-engine.ts', import.meta.url).href },
+})
 
 const LIMIT = 10 * 1024 * 1024
 const REFUSED =
@@ -182,6 +185,21 @@ t.test('dry runs, the past of new checks, profiles and freshness keep to it', as
     [],
     'a profile reads a sample that is small enough',
   )
+})
+
+t.test('an engine that limits bytes itself gets the limit, and estimates nothing', async t => {
+  const { source } = await startBig(t)
+  const made = await stage.tenant.ask('POST', '/api/v1/sdk/assets', {
+    ...{ name: 'limiting', source_type: 'limiting', connection_config: source.config },
+    max_bytes_per_statement: LIMIT,
+  })
+  const asset = made.body.data
+  t.teardown(() => stage.tenant.ask('DELETE', `/api/v1/sdk/assets/${asset.id}`))
+  await discover({ ...stage, asset })
+  const log = await logPostgresql(source)
+  t.match(await checksOf({ ...stage, asset }).capture({ metric_type: 'row_count' }), { value: 50_100 })
+  t.equal((await log.take()).statements.length, 1)
+  t.strictSame([...new Set(openedWith)], [LIMIT])
 })
 
 t.test('MariaDB refuses by the rows of its plan', { skip: mariadbAbsent }, async t => {
