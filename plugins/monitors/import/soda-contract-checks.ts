@@ -66,6 +66,8 @@ interface MeasuredNumber {
   rule?: Fields | null
   /** The metric that is the number. */
   metric?: string | undefined
+  /** The condition of the rows whose number it is. */
+  counted?(): string
   fallback?: string
 }
 
@@ -73,7 +75,7 @@ interface MeasuredNumber {
 function measured(
   config: Fields,
   { own, filter: ofContract, column }: ContractTarget,
-  { value, from = rowsOf(own, ofContract), rule, metric, fallback }: MeasuredNumber,
+  { value, from = rowsOf(own, ofContract), rule, metric, counted, fallback }: MeasuredNumber,
 ): ContractCheck[] {
   const where = filterIn(config)
   const filter = allOf(ofContract, where)
@@ -88,7 +90,11 @@ function measured(
     })
     if (rule && failsAboveZero(level)) return { severity, body: rule, filter, select }
     const limited = metric === undefined ? null : limitedMetric(metric, name, level.failed)
-    return limited ? { kind: 'metric', severity, body: limited, filter, select } : select()
+    if (limited) return { kind: 'metric', severity, body: limited, filter, select }
+    const count = counted && limitedMetric('row_count', undefined, level.failed)
+    return count
+      ? { kind: 'metric', severity, body: count, filter: allOf(filter, counted()), select }
+      : select()
   })
 }
 
@@ -147,12 +153,16 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS)
     const { name, text } = columnOf(target)
     const settings = settingsIn(config, target.column, MISSING_FIELDS)
-    const count = countWhere(missingCondition(text, settings, target.engine))
+    const condition = missingCondition(text, settings, target.engine)
+    const count = countWhere(condition)
     const rule = Object.keys(settings).length === 0 ? { rule_type: 'NOT_NULL', column_name: name } : null
     const isShare = isPercent(config)
     const value = isShare ? writePercent(count) : count
     const metric = isShare && rule ? 'null_percent' : undefined
-    return measured(config, target, { value: () => value, rule, metric, fallback: 'value = 0' })
+    return measured(config, target, {
+      ...{ value: () => value, rule, metric, fallback: 'value = 0' },
+      ...(!isShare && { counted: () => condition }),
+    })
   },
   invalid(config, target) {
     allowFields(config, 'threshold', 'filter', ...MISSING_FIELDS, ...VALID_FIELDS)
@@ -168,11 +178,14 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
     const { engine } = target
     const rule = hasMissing ? null : ruleOf(name, settings)
     // The SQL of a pattern is not known for all engines: only a rule will do there.
-    const value = () => {
-      const condition = `not (${missingCondition(text, missing, engine)}) and (${invalidCondition(text, settings, engine)})`
-      return isPercent(config) ? writePercent(countWhere(condition)) : countWhere(condition)
-    }
-    return measured(config, target, { value, rule, fallback: 'value = 0' })
+    const counted = () =>
+      `not (${missingCondition(text, missing, engine)}) and (${invalidCondition(text, settings, engine)})`
+    const isShare = isPercent(config)
+    const value = () => (isShare ? writePercent(countWhere(counted())) : countWhere(counted()))
+    return measured(config, target, {
+      ...{ value, rule, fallback: 'value = 0' },
+      ...(!isShare && { counted }),
+    })
   },
   duplicate(config, target) {
     if (!target.column) return duplicateRows(config, target)
@@ -222,6 +235,7 @@ export const CONTRACT_CHECKS: Record<string, Make> = {
         // A row for which the expression is null does not fail.
         rule: customSql(`coalesce(not (${expression.trim()}), true)`),
         fallback: 'value = 0',
+        ...(!isPercent(config) && { counted: () => expression.trim() }),
       })
     }
     if (typeof query !== 'string' || isPercent(config) || filterIn(config) !== undefined)

@@ -118,8 +118,32 @@ export function convertSodaMetric(
     const limited = type && limitedMetric(type, columns[0]?.name, failed)
     if (limited) return { kind: 'metric', table, key, body: { ...limited, severity }, filter, select }
     const isNone = failed === 'not (value = 0)' || failed === 'value > 0'
-    return isNone && plain ? { ...rule(plain), filter, select } : select()
+    if (isNone && plain) return { ...rule(plain), filter, select }
+    const counted = countedRows(metric, columns, config, engine)
+    const count = counted === null ? null : limitedMetric('row_count', undefined, failed)
+    if (!counted || !count) return select()
+    return {
+      kind: 'metric',
+      table,
+      key,
+      body: { ...count, severity },
+      filter: allOf(filter, counted),
+      select,
+    }
   })
+}
+
+/** The condition of the rows whose number a metric is; null of any other metric. */
+function countedRows(
+  metric: string,
+  columns: readonly WrittenColumn[],
+  config: Fields,
+  engine: SqlEngine,
+): string | null {
+  const [column] = columns
+  if (column === undefined || columns.length > 1 || config[`${metric} expression`] !== undefined) return null
+  if (metric === 'missing_count') return missingCondition(column.text, config, engine)
+  return metric === 'invalid_count' ? invalidCondition(column.text, config, engine) : null
 }
 
 /** Soda's metrics that are metrics here, too; the standard deviation of MySQL is not that of a sample. */

@@ -62,9 +62,17 @@ function passes(result: ReturnType<typeof convert>, values: (number | null)[]): 
   database.exec(`attach ':memory:' as shop; create table shop.orders (n int)`)
   const insert = database.prepare('insert into shop.orders values (?)')
   for (const value of values) insert.run(value)
-  const rows = database.prepare(sqlOf(result).replaceAll('shop.public.orders', 'shop.orders')).all()
-  database.close()
-  return rows.length === 0
+  const [metric] = result.document.tables[TABLE]?.checks.metric ?? []
+  const all = (text: string) => database.prepare(text).all()
+  try {
+    if (!metric) return all(sqlOf(result).replaceAll('shop.public.orders', 'shop.orders')).length === 0
+    const { metric_type: type, filter, min = -Infinity, max = Infinity } = metric as Record<string, unknown>
+    t.equal(type, 'row_count')
+    const [found] = all(`select count(*) as n from shop.orders where ${String(filter)}`)
+    return Number(found?.n) >= Number(min) && Number(found?.n) <= Number(max)
+  } finally {
+    database.close()
+  }
 }
 
 t.test('thresholds compare the number or the percentage', t => {
@@ -85,10 +93,11 @@ t.test('thresholds compare the number or the percentage', t => {
   ] as const)
     t.equal(passes(missing(threshold), values), isGood, threshold)
   t.ok(passes(missing('metric: percent, must_be_less_than: 1'), []), 'of no rows')
-  t.match(rulesOf(missing('must_be: 0, additional: {must_be_less_than: 5, level: warn}')), [
-    { rule_type: 'NOT_NULL', severity: 'critical' },
-    { severity: 'warning' },
-  ])
+  const levels = missing('must_be: 0, additional: {must_be_less_than: 5, level: warn}')
+  t.match(levels.document.tables[TABLE]?.checks, {
+    validity: [{ rule_type: 'NOT_NULL', severity: 'critical' }],
+    metric: [{ metric_type: 'row_count', filter: 'n is null', max: 4, severity: 'warning' }],
+  })
   t.ok(
     passes(ofColumn('aggregate: {function: avg, threshold: {must_not_be: 3}}'), []),
     'without a value it is not judged',

@@ -89,7 +89,7 @@ t.test('other comparisons become a SELECT that returns a row when they fail', t 
   t.match(sqlOf('missing_percent(a) < 5 %'), /100\.0 \* coalesce.*not \(value < 5\)$/)
   t.match(sqlOf('avg(n) > 1:\n      filter: n > 0'), /from orders where n > 0\)/)
   t.match(
-    sqlOf('invalid_count(s) < 3:\n      valid max length: 2'),
+    sqlOf('invalid_percent(s) < 3:\n      valid max length: 2'),
     /not s is null and not \(length\(s\) <= 2\)/,
   )
   t.match(
@@ -102,10 +102,12 @@ t.test('other comparisons become a SELECT that returns a row when they fail', t 
 })
 
 t.test('levels become checks of their severity', t => {
-  const { document } = one('missing_count(a):\n      warn: when < 10\n      fail: when < 1')
-  t.match(document.tables.orders?.checks.validity, [
-    { severity: 'critical', rule_config: { sql_expression: /where value < 1$/ } },
-    { severity: 'warning', rule_config: { sql_expression: /where value < 10$/ } },
+  const { document } = one('missing_percent(a):\n      warn: when < 10\n      fail: when < 1')
+  t.equal(document.tables.orders?.checks.metric?.length, 2, 'at least 10 and at least 1 are limits')
+  const { document: strict } = one('missing_percent(a):\n      warn: when >= 10\n      fail: when >= 20')
+  t.match(strict.tables.orders?.checks.validity, [
+    { severity: 'critical', rule_config: { sql_expression: /where value >= 20$/ } },
+    { severity: 'warning', rule_config: { sql_expression: /where value >= 10$/ } },
   ])
   t.end()
 })
@@ -136,10 +138,12 @@ t.test('a filter belongs to the check that there is without it', t => {
   t.match(filtered('duplicate_count(id) = 0'), { rule_type: 'UNIQUE', filter })
   t.match(filtered('invalid_count(s) = 0', '      valid values: [a]\n'), { rule_type: 'ENUM', filter })
   t.match(ruleOf("missing_count(id) = 0:\n      filter: ''"), { rule_type: 'NOT_NULL', filter: undefined })
-  t.match(filtered('missing_count(id) < 3'), {
+  t.match(filtered('missing_percent(id) < 3'), {
     rule_config: { sql_expression: /from orders where n > 0 or n is null\)/ },
     filter: undefined,
   })
+  const counted = one(`missing_count(id) < 3:\n      filter: ${filter}`).document.tables.orders?.checks.metric
+  t.match(counted, [{ metric_type: 'row_count', max: 2, filter: `(${filter}) and (id is null)` }])
   const refused = one('missing_count(id) = 0:\n      filter: n in (select 1)')
   t.match(refused.document.tables.orders?.checks.validity, [
     { rule_config: { sql_expression: /from orders where n in \(select 1\)\)/ }, filter: undefined },
@@ -248,10 +252,9 @@ t.test('settings of columns hold for the checks of all files, in any order', t =
   const expected = /last_name is null or last_name in \('n\/a'\)/
   const sqlIn = (...texts: string[]) => {
     const { document, left } = convert(...texts)
-    const [rule] = document.tables.people?.checks.validity ?? []
-    return String(
-      (rule?.rule_config as { sql_expression?: string } | undefined)?.sql_expression ?? left[0]?.reason,
-    )
+    const { validity: [rule] = [], metric: [metric] = [] } = document.tables.people?.checks ?? {}
+    const { sql_expression: text } = (rule?.rule_config ?? {}) as { sql_expression?: string }
+    return String(metric?.filter ?? text ?? left[0]?.reason)
   }
   t.match(sqlIn(settings + check), expected)
   t.match(sqlIn(check + settings), expected)
