@@ -50,4 +50,4 @@ export {
   storePast,
 } from './store.ts'
 export { assertWindow, windowColumnsOf, withWindow } from './windows/requested-window.ts'
-export { completeWindow, seriesInterval, zoneOf } from './windows/windows.ts'
+export { completeWindow, recentWindow, seriesInterval, windowPlace, zoneOf } from './windows/windows.ts'

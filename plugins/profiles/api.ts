@@ -65,6 +65,14 @@ export interface ColumnProfile {
   isMasked: boolean
 }
 
+/** The last buckets of time that a profile read, from `start` up to `end`, ISO 8601. */
+export interface ProfiledWindow {
+  time_column: string
+  window: string
+  start: string
+  end: string
+}
+
 /** What one profile of a table found. */
 export interface TableProfile {
   id: string
@@ -77,7 +85,10 @@ export interface TableProfile {
   isRowCountExact: boolean
   /** The rows that were read. */
   profiledRows: number
+  /** Whether other rows were left out: above the row limit, or outside the window. */
   isSampled: boolean
+  /** The buckets that were read, of a table with a window; null of a profile of all rows. */
+  profiledWindow: ProfiledWindow | null
   /** Statements that were sent to the source. */
   statements: number
   milliseconds: number

@@ -9,6 +9,7 @@ import type { ColumnProfile, PatternName, TableProfile } from './api.ts'
 import { readColumn, valueOf, withTopValues } from './columns.ts'
 import { columnChecks, countSorts, sortsDistinct, surveyChecks } from './measures.ts'
 import { likeliestPattern } from './patterns.ts'
+import type { WindowRows } from './window.ts'
 import { hasTopValues, isListable, readFewValues, readTopValues, type FewValues } from './top-values.ts'
 
 /** What one profile of a table found. */
@@ -25,6 +26,8 @@ interface ProfileOptions {
   /** Milliseconds of one statement. */
   timeoutMs: number
   signal?: AbortSignal
+  /** Only these rows are read. */
+  window?: WindowRows
 }
 
 /** Rows in which patterns and columns of few values are looked for, before all rows are read. */
@@ -67,11 +70,14 @@ export async function profileTable(
   assertMeasured(measured.outcomes, connector)
   const columns = await addTopValues(session, measured)
   const { profiledRows, isSampled } = measured
+  const { window } = options
+  const total = Math.max(window ? (table.estimatedRows ?? 0) : survey.rows, profiledRows)
   return {
-    rowCount: isSampled ? Math.max(survey.rows, profiledRows) : profiledRows,
-    isRowCountExact: !isSampled || survey.isExact,
+    rowCount: isSampled || window ? total : profiledRows,
+    isRowCountExact: !window && (!isSampled || survey.isExact),
     profiledRows,
-    isSampled,
+    isSampled: isSampled || window !== undefined,
+    profiledWindow: window?.shown ?? null,
     columns,
     statements: session.statements,
   }
@@ -123,16 +129,16 @@ function listableColumns({ connector, table, options }: ProfileSession): Set<str
 
 /** The rows of the table as the engine estimates them; undefined where it does not. */
 async function readEstimate(session: ProfileSession): Promise<number | undefined> {
-  const { connection, connector, table } = session
-  if (!connector.capabilities.estimates || !connection.estimates) return undefined
+  const { connection, connector, table, options } = session
+  // Of a part of the table there is none.
+  if (options.window || !connector.capabilities.estimates || !connection.estimates) return undefined
   session.statements += 1
   const rows = (await connection.estimates([table])).get(tablePath(table))
   return rows === undefined || rows < 0 ? undefined : Math.round(rows)
 }
 
 async function countRows(session: ProfileSession): Promise<number> {
-  const { connector, table } = session
-  const [row = {}] = await run(session, sql`select count(*) as n from ${connector.dialect.table(table)}`)
+  const [row = {}] = await run(session, sql`select count(*) as n from ${fromOf(session, 1)}`)
   return Number(Object.values(row)[0] ?? 0)
 }
 
@@ -147,23 +153,30 @@ function sender(session: ProfileSession) {
 }
 
 /** The table, or a sample of it, as statements name it. */
-function fromOf({ connector: { dialect }, table }: ProfileSession, fraction: number, byRow = false): Sql {
+function fromOf(
+  { connector: { dialect }, table, options: { window } }: ProfileSession,
+  fraction: number,
+  byRow = false,
+): Sql {
+  if (window) return window.from(fraction < 1 ? { fraction, byRow } : undefined)
   const whole = dialect.table(table)
   return fraction < 1 ? dialect.sample(whole, { fraction, kind: table.kind, byRow }) : whole
 }
 
-function isStored({ kind }: TableInfo): boolean {
-  return kind === 'table' || kind === 'materialized_view'
+function isStored({ table: { kind }, options: { window } }: ProfileSession): boolean {
+  return !window && (kind === 'table' || kind === 'materialized_view')
 }
 
 async function scanRows(session: ProfileSession, from: Sql, checks: readonly Check[]) {
   const { connection, connector, table, options } = session
   const { dialect } = connector
   // A view would be computed twice, and two random samples of one differ.
-  const sortingIsSerial = dialect.sortingIsSerial && isStored(table)
+  const sortingIsSerial = dialect.sortingIsSerial && isStored(session)
   const engine = { ...connector, dialect: { ...dialect, table: () => from, sortingIsSerial } }
   const { timeoutMs, signal } = options
-  const found = await scan(connection, engine, table, checks, { timeoutMs, signal })
+  // The rows are chosen by `from`, so that no check has to choose them by a window.
+  const read = { ...table, partitioning: undefined }
+  const found = await scan(connection, engine, read, checks, { timeoutMs, signal })
   session.statements += found.statements
   return found.outcomes
 }

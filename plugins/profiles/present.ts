@@ -11,6 +11,7 @@ export function presentSummary(profile: Omit<TableProfile, 'columns' | 'sourceId
     is_row_count_exact: profile.isRowCountExact,
     profiled_rows: profile.profiledRows,
     is_sampled: profile.isSampled,
+    profiled_window: profile.profiledWindow,
     statements: profile.statements,
     duration_ms: profile.milliseconds,
   }

@@ -10,6 +10,7 @@ import type { ProfileJobResult, ProfileTarget, ProfilesApi } from './api.ts'
 import { profileTable } from './measure.ts'
 import type { Profile } from './models.ts'
 import { saveProfile } from './store.ts'
+import { windowRows } from './window.ts'
 
 /** What tables are profiled with. */
 interface ProfilesDeps {
@@ -131,8 +132,13 @@ function presentFinding(table: MatchedTable, outcome: Profile | ConnectorError) 
   const named = { asset_id: table.id, asset: table.qualifiedName }
   if (outcome instanceof ConnectorError)
     return { ...named, status: 'error' as const, profile_id: null, row_count: null, message: outcome.message }
-  const { id, columns, isSampled } = outcome
-  const message = `${columns.length} columns${isSampled ? ` of a sample of ${outcome.profiledRows} rows` : ''}`
+  const { id, columns, isSampled, profiledRows, profiledWindow } = outcome
+  const part = profiledWindow
+    ? ` of ${profiledRows} rows from ${profiledWindow.start} to ${profiledWindow.end}`
+    : isSampled
+      ? ` of a sample of ${profiledRows} rows`
+      : ''
+  const message = `${columns.length} columns${part}`
   return {
     ...named,
     status: 'profiled' as const,
@@ -186,11 +192,19 @@ async function profileNow(
     timeoutMs,
     signal,
   }
+  const windows = await deps.db.company(source.companyId, trx => catalog.automaticWindows(trx, [table.id]))
+  const window = windows.get(table.id)
+  const moment = { timezone: deps.config.timezone, now: new Date() }
+  const rowsOfWindow = window && windowRows(catalog, loaded, window, moment)
   const startedAt = performance.now()
   // One session of the source is left to checks that are due.
   const measured = await catalog.withConnection(
     source,
-    connection => profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), options),
+    connection =>
+      profileTable(connection, catalog.connectorOf(source), catalog.tableInfo(table), {
+        ...options,
+        ...(rowsOfWindow && { window: rowsOfWindow }),
+      }),
     { purpose: 'profile', timeoutMs, isLowPriority: true, signal, slotWaitMs },
   )
   const milliseconds = Math.round(performance.now() - startedAt)

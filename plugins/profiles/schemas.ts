@@ -57,7 +57,21 @@ const summary = {
     .description('Whether they were counted; otherwise the engine estimates them.')
     .example(true),
   profiled_rows: count.description('Rows that were read; all numbers are of these.').example(51_200),
-  is_sampled: flag.description('Whether a sample was read, of a table above the row limit.').example(false),
+  is_sampled: flag
+    .description('Whether other rows were left out: a sample was read, or the buckets of a window.')
+    .example(false),
+  profiled_window: record({
+    time_column: text,
+    window: text,
+    start: time.description('The start of the first bucket that was read.'),
+    end: time.description('The end of the last one.'),
+  })
+    .label('ProfiledWindow')
+    .allow(null)
+    .description(
+      'The buckets that were read, of a table with a default window, or a large one with partitions of time; null of all rows.',
+    )
+    .example(null),
   statements: count.description('Statements sent to the source.').example(4),
   duration_ms: count.example(1_840),
 }

@@ -51,6 +51,7 @@ export function shownValues(catalog: CatalogApi, { source, table }: ShownTable):
 /** A stored profile as it may be shown now. */
 export function readProfile(row: Profile, { masked, showsValues }: ShownValues): TableProfile {
   const { id, sourceId, tableId, profiledAt, isRowCountExact, isSampled, statements, milliseconds } = row
+  const { profiledWindow } = row
   return {
     id,
     sourceId,
@@ -58,6 +59,7 @@ export function readProfile(row: Profile, { masked, showsValues }: ShownValues):
     profiledAt,
     isRowCountExact,
     isSampled,
+    profiledWindow,
     statements,
     milliseconds,
     rowCount: Number(row.rowCount),

@@ -116,6 +116,14 @@ export function newestWindow(row: WindowColumns, place: WindowPlace): CheckWindo
   return grid ? windowOf(row, grid, completeBuckets(grid, delayed(row, place.now), 1)) : undefined
 }
 
+/** The newest buckets that are over and have some days together, at least one. */
+export function recentWindow(row: WindowColumns, place: WindowPlace, days: number): CheckWindow | undefined {
+  const grid = gridOf(row, place)
+  if (!grid) return undefined
+  const count = Math.max(1, Math.ceil((days * 86_400) / windowSeconds(grid.size)))
+  return windowOf(row, grid, completeBuckets(grid, delayed(row, place.now), count))
+}
+
 function delayed({ windowDelay }: WindowColumns, now: Date): Date {
   const seconds = windowDelay === null ? 0 : (parseDuration(windowDelay) ?? 0)
   return new Date(now.getTime() - seconds * 1_000)

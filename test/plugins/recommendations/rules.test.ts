@@ -16,7 +16,14 @@ function tableOf(columns: ColumnProfile[], given: Partial<TableEvidence> = {}, r
     ...{ constraints: [], columnTags: {}, estimatedRows: null, dependents: 0 },
     profile: {
       ...{ id: ID, sourceId: ID, tableId: ID, profiledAt: new Date(), rowCount: rows, isRowCountExact: true },
-      ...{ profiledRows: rows, isSampled: false, statements: 2, milliseconds: 5, columns },
+      ...{
+        profiledRows: rows,
+        isSampled: false,
+        profiledWindow: null,
+        statements: 2,
+        milliseconds: 5,
+        columns,
+      },
     },
     ...given,
   }
