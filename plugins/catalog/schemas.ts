@@ -126,7 +126,7 @@ export const assetPatch = Joi.object<SourcePatch & TablePatch>({
   ...treatment,
   default_window: tableWindowBody
     .allow(null)
-    .description('Of a table: the window of new rules and metrics that name none; null for all rows.'),
+    .description('The window of new rules and metrics of a table that name none; null for all rows.'),
 })
   .min(1)
   .required()

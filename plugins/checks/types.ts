@@ -3,8 +3,7 @@ import type { CostEstimate } from '../../connectors/connector.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { CheckSummary } from './kind.ts'
-import type { WindowBody } from './windows/windows.ts'
-import type { WindowColumns } from './windows/windows.ts'
+import type { WindowBody, WindowColumns } from './windows/windows.ts'
 
 /** What all active checks of an asset found, as a job's result has it. */
 export interface AssetCheckResult {

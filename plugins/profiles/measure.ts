@@ -130,7 +130,7 @@ function listableColumns({ connector, table, options }: ProfileSession): Set<str
 /** The rows of the table as the engine estimates them; undefined where it does not. */
 async function readEstimate(session: ProfileSession): Promise<number | undefined> {
   const { connection, connector, table, options } = session
-  // Of a part of the table there is none.
+  // The estimate is of the whole table.
   if (options.window || !connector.capabilities.estimates || !connection.estimates) return undefined
   session.statements += 1
   const rows = (await connection.estimates([table])).get(tablePath(table))

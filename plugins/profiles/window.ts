@@ -1,5 +1,5 @@
 /** The rows that a profile of a table with a window reads: those of the last buckets that are over. */
-import { bucketCondition } from '../../checks/rows/bucket-conditions.ts'
+import { bucketCondition } from '../../checks/plan.ts'
 import { sql, type Sql } from '../../connectors/sql.ts'
 import type { TableWindow } from '../../server/http/check-schemas.ts'
 import type { CatalogApi, TableContext } from '../catalog/api.ts'

@@ -63,7 +63,7 @@ export function proposeWindow(table: Pick<TableInfo, 'columns' | 'partitioning'>
     : null
 }
 
-/** The window of checks that are not stated one by one: of watching, recommendations and profiles; null for all rows. */
+/** The window of checks that no person states one by one: of watching, recommendations and profiles; null for all rows. */
 export function automaticWindow(
   table: Pick<TableInfo, 'columns' | 'partitioning' | 'estimatedRows'>,
   setting: TableWindow | null,

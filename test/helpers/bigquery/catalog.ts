@@ -117,7 +117,7 @@ export async function makeCatalog(
         `where option_value is not null and ${where} union all ` +
         `select ${own}, 'require_partition_filter', 'BOOL', 'true' from ${meta('filtered')} where`,
     )
-    // A table that is partitioned by the time of its rows' arrival is so by a pseudo column.
+    // A table that is partitioned by the time of its rows' arrival has a pseudo column for it.
     const isIngestion = `exists (select 1 from ${meta('ingested')} i where i.dataset = b.dataset and i.table_name = b.table_name)`
     const hidden =
       `select b.dataset, b.table_name, '_PARTITIONTIME', null, 'TIMESTAMP', 'YES', 'NULL', null, ` +

@@ -13,6 +13,7 @@ import { Status } from '../parts/status.ts'
 import { tuningTexts } from './texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
+import { withoutWindow } from './scope-specs.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
@@ -107,7 +108,7 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     const isDone = await form.send(shown, async ({ column_names: _columns, ...body }) => {
       const path =
         kind === 'referential' ? { child_table_path: table.table_path } : { table_path: table.table_path }
-      const sent = { ...fixed, ...body, ...path }
+      const sent = { ...fixed, ...(kind === 'referential' ? body : withoutWindow(body, table)), ...path }
       if (kind === 'referential' || columns.length < 2) {
         await createCheck(kind, table.id, {
           ...sent,

@@ -2,6 +2,7 @@ import type { Table } from 'tidemark/client'
 import type { FormState } from '../forms/form.ts'
 import { buildBody, type FieldSpec, type Values } from '../forms/schema.ts'
 import type { Limit } from './past.ts'
+import { withoutWindow } from './scope-specs.ts'
 import { hasLimit } from './specs.ts'
 import type { PreviewInput } from './preview.ts'
 import { dryRunCheck, type CheckKind, type DryRun } from './requests.ts'
@@ -39,6 +40,8 @@ export function previewOf({
   columns: readonly string[]
 }): PreviewInput {
   const { values } = form
+  // A check that is changed has its window among what is fixed, or is about all rows.
+  const isWindowOpen = kind !== 'referential' && fixed.window === undefined
   const measured = specs.filter(({ name }) => !JUDGED_LATER.has(name)).map(({ name }) => [name, values[name]])
   return {
     key: JSON.stringify([fixed, measured]),
@@ -55,7 +58,7 @@ export function previewOf({
         const { column_names: _columns, backfill_days: _days, ...body } = buildBody(specs, values)
         found = await dryRunCheck(kind, {
           ...fixed,
-          ...body,
+          ...(isWindowOpen ? withoutWindow(body, table) : body),
           asset_id: table.id,
           ...(column !== undefined && { column_name: column }),
           ...(kind === 'referential'

@@ -10,6 +10,7 @@ import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
 import { Help } from '../parts/help.ts'
 import { Icon } from '../parts/icons.ts'
+import { DefaultWindow } from '../checks/default-window.ts'
 import { Loaded } from '../parts/states.ts'
 import type { TabProps } from './props.ts'
 
@@ -45,6 +46,7 @@ export function SettingsTab({ table, reload }: TabProps) {
   return html`<section>
       ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">Only members, admins and owners change tables.</p>`}
     </section>
+    <${DefaultWindow} table=${table} reload=${reload} />
     <section>
       <h2>${settingsTexts.owners}<${Help} page="owners" about=${settingsTexts.owners} /></h2>
       <${Owners} table=${table} reload=${reload} />
