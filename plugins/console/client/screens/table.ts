@@ -159,7 +159,10 @@ function Header({ table }: { table: Table }) {
         table.last_scan &&
         html`<div>
           <dt>${costTexts.lastScan}</dt>
-          <dd><${Ago} at=${table.last_scan.at} />, ${costTexts.usedBy(table.last_scan)}</dd>
+          <dd>
+            <${Ago} at=${table.last_scan.at} />,
+            ${costTexts.usedBy(table.last_scan)}${table.last_scan.parts && `, ${costTexts.partsRead(table.last_scan.parts)}`}
+          </dd>
         </div>`
       }
       ${

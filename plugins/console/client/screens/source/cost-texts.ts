@@ -1,9 +1,20 @@
 import { countOf, formatNumber } from '../../lib/format.ts'
 
+/** What was read of the parts of a table, as replies have it. */
+interface PartsUse {
+  total: number
+  read: number
+  rows_read: number
+  rows_known: number
+}
+
 /** The sentences of what is said of costs, in English. */
 export const costTexts = {
   tab: 'Cost',
   lastScan: 'Last scan',
+  /** What a scan read of the parts of a table. */
+  partsRead: ({ total, read, rows_read: rows, rows_known: known }: PartsUse) =>
+    `${formatNumber(read)} of ${countOf(total, 'part')} read with ${countOf(rows, 'row')}, ${countOf(known, 'row')} known`,
   usedBy: (scan: { checks: number; statements: number; rows: number; duration_ms: number }) =>
     `${countOf(scan.checks, 'check')}, ${countOf(scan.statements, 'statement')}, ${countOf(scan.rows, 'row')}, ${formatNumber(scan.duration_ms / 1_000)} s`,
   total: (statements: number, days: number) =>
