@@ -22,6 +22,7 @@ import { auditEventOf, deleteCheck, patchCheck } from './declared/checks-of-reso
 import type { CheckDeps } from './deps.ts'
 import { publicIdOf } from './kind.ts'
 import { CheckResult, type CheckRow } from './models.ts'
+import { presentPartsUse } from './parts/parts-use.ts'
 import { runRow } from './run/select.ts'
 import { countChecks, findCheck } from './store.ts'
 import type { StopListener } from './declared/declared-checks.ts'
@@ -215,11 +216,12 @@ export function checkRoutes<Row extends CheckRow>(
       handler: async request => {
         const row = await inCompany(request, trx => rowOf(trx, request))
         const sampleLimit = resource.sampleLimitOf?.(request.payload)
-        const { results, outcome } = present(
+        const { results, outcome, parts } = present(
           request,
           await runRow(deps, row, sampleLimit === undefined ? {} : { sampleLimit }),
         )
-        return { data: resource.presentRun(row, results, outcome) }
+        const run = resource.presentRun(row, results, outcome)
+        return { data: { ...run, ...(parts && { parts: presentPartsUse(parts) }) } }
       },
     }),
     route('GET', `${item}/${names.results}`, access.read, {

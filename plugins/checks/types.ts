@@ -2,6 +2,7 @@ import type { Bucket, Check, CheckOutcome, CheckType } from '../../checks/check.
 import type { CostEstimate } from '../../connectors/connector.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { TableContext } from '../catalog/api.ts'
+import type { PartsUseReply } from './parts/parts-use.ts'
 import type { CheckSummary } from './kind.ts'
 import type { WindowBody, WindowColumns } from './windows/windows.ts'
 
@@ -22,7 +23,7 @@ export interface AssetCheckResult {
    * The parts of tables whose unchanged parts are not read again, those that were read, and the rows of these and of the
    * others. Null where all tables were read whole.
    */
-  parts: { total: number; read: number; rows_read: number; rows_known: number } | null
+  parts: PartsUseReply | null
   /** The worst first, 1,000 at most; `feature` is the part of the API that they belong to. */
   findings: (CheckSummary & { feature: string; asset: string })[]
 }

@@ -8,6 +8,7 @@ import {
   operatingHoursReply,
   pastSeriesReply,
   shared,
+  partsReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedBy, managedFields } from '../../server/http/check-owner.ts'
@@ -134,6 +135,7 @@ const withSnapshots = exampleRecord({
 const captured = exampleRecord({
   snapshot_count: count.description('One, or one a group.').example(1),
   snapshots,
+  parts: partsReply.optional(),
 }).label('MetricCapture')
 
 const summary = exampleRecord({

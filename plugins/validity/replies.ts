@@ -10,6 +10,7 @@ import {
   failingRunReply,
   samplesNoteReply,
   shared,
+  partsReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
@@ -116,6 +117,7 @@ const checked = exampleRecord(
       'Up to sample_limit rows; none unless query_access_level is full.',
     ),
     warnings,
+    parts: partsReply.optional(),
   },
   { invalid_samples: { samples: [{ row_id: 18_211, value: 'shiped' }] } },
 ).label('ValidityCheck')

@@ -7,6 +7,7 @@ import { partsReply } from '../../../server/http/check-schemas.ts'
 import { exampleRecord, held, inItems, reply } from '../../../server/http/envelopes.ts'
 import { pageQuery, pagination, queryInteger, type Page } from '../../../server/http/page.ts'
 import type { CheckDeps } from '../deps.ts'
+import { presentPartsUse } from '../parts/parts-use.ts'
 import { isOfKinds } from '../list/list-columns.ts'
 import { COST_RETENTION_DAYS } from './costs.ts'
 
@@ -139,12 +140,12 @@ function presentCost(row: CostRow) {
     parts:
       Number(row.parts) === 0
         ? null
-        : {
-            total: Number(row.parts),
+        : presentPartsUse({
+            parts: Number(row.parts),
             read: Number(row.partsRead),
-            rows_read: Number(row.rowsRead),
-            rows_known: Number(row.rowsKnown),
-          },
+            rowsRead: Number(row.rowsRead),
+            rowsKnown: Number(row.rowsKnown),
+          }),
     last_scan_at: row.lastAt,
   }
 }

@@ -1,4 +1,5 @@
 import type { PartsUse } from '../../../checks/scan-parts.ts'
+import { presentPartsUse } from '../parts/parts-use.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { AssetExtension, SessionUse, TableContext } from '../../catalog/api.ts'
 
@@ -95,11 +96,11 @@ function presentLastScan(last: LastScanRow) {
     parts:
       last.lastParts === null
         ? null
-        : {
-            total: Number(last.lastParts),
+        : presentPartsUse({
+            parts: Number(last.lastParts),
             read: Number(last.lastPartsRead),
-            rows_read: Number(last.lastRowsRead),
-            rows_known: Number(last.lastRowsKnown),
-          },
+            rowsRead: Number(last.lastRowsRead),
+            rowsKnown: Number(last.lastRowsKnown),
+          }),
   }
 }

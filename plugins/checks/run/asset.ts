@@ -5,6 +5,7 @@ import type { AssetCheckOptions, AssetCheckResult, CheckTarget, ScanRunOptions }
 import type { CheckDeps } from '../deps.ts'
 import type { PartsUse } from '../../../checks/scan-parts.ts'
 import { publicIdOf } from '../kind.ts'
+import { presentPartsUse } from '../parts/parts-use.ts'
 import { withLeases } from './leases.ts'
 import { runScan, type ScannedCheck, type ScanRun } from './scan.ts'
 import { selectChecks } from './select.ts'
@@ -130,7 +131,12 @@ function sumParts(found: readonly TableFindings[]): AssetCheckResult['parts'] {
   const uses = found.flatMap(({ parts }) => parts ?? [])
   const sum = (field: keyof PartsUse) => uses.reduce((total, use) => total + use[field], 0)
   if (uses.length === 0) return null
-  return { total: sum('parts'), read: sum('read'), rows_read: sum('rowsRead'), rows_known: sum('rowsKnown') }
+  return presentPartsUse({
+    parts: sum('parts'),
+    read: sum('read'),
+    rowsRead: sum('rowsRead'),
+    rowsKnown: sum('rowsKnown'),
+  })
 }
 
 /** The tables of a target that have active checks, by name. */

@@ -1,5 +1,6 @@
 import { raw } from 'objection'
 import type { CheckOutcome } from '../../../checks/check.ts'
+import type { PartsUse } from '../../../checks/scan-parts.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { ScanRunOptions } from '../types.ts'
 import type { CheckDeps } from '../deps.ts'
@@ -11,11 +12,11 @@ export async function runRow(
   deps: CheckDeps,
   row: CheckRow,
   choice?: ScanRunOptions,
-): Promise<{ results: CheckResult[]; outcome: CheckOutcome } | undefined> {
+): Promise<{ results: CheckResult[]; outcome: CheckOutcome; parts: PartsUse | null } | undefined> {
   const { companyId, tableId, id } = row
   const selection: Selection = trx => queryWithDue(deps, trx).findByIds([id])
-  const { checks } = await runScan(deps, { companyId, tableId, which: 'asked' }, selection, choice)
-  return checks[0]
+  const { checks, parts } = await runScan(deps, { companyId, tableId, which: 'asked' }, selection, choice)
+  return checks[0] && { ...checks[0], parts }
 }
 
 /** Scans a table once for the checks of all kinds: those the sweep claimed, or all active ones. */
