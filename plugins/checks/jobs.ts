@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { rows, type Transaction } from '../../server/database/database.ts'
 import { claimDue } from '../../server/database/due.ts'
+import { gridOfTable } from './run/grid.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { Job, JobKind, Turns } from '../../server/jobs/jobs.ts'
@@ -109,6 +110,7 @@ async function claim(trx: Transaction, kinds: readonly string[], full: readonly 
     full,
     except: IS_LEASED,
     kinds,
+    gridOf: `case when t.last_checked_at is null then ${gridOfTable('t')} end`,
   })
   const isMore = due.length === CLAIM_BATCH_ROWS
   const tiers = await rows<{ id: string; tier: string }>(

@@ -45,6 +45,7 @@ const onGrid = (nextRunAt: string, seconds: string) =>
  * @param patience seconds, counted from the due time, before a claimed slot may be claimed again
  * @param except an SQL condition on a row `t`: what satisfies it is not claimed now
  * @param kinds the kinds of rows that are claimed; defaults to all
+ * @param gridOf SQL for a time on the grid that a row `t` takes up; NULL, as by default, where it keeps its own
  */
 export async function claimDue(
   trx: Transaction,
@@ -56,12 +57,14 @@ export async function claimDue(
     full = [],
     except,
     kinds,
+    gridOf = 'cast(null as timestamptz)',
   }: {
     limit?: number
     patience?: number
     full?: readonly string[]
     except?: string
     kinds?: readonly string[]
+    gridOf?: string
   } = {},
 ): Promise<Due[]> {
   const active =
@@ -77,9 +80,9 @@ export async function claimDue(
     trx,
     `update ${table} t
      set running_slot = t.next_run_at,
-         next_run_at = ${onGrid('t.next_run_at', 'due.step')}
+         next_run_at = ${onGrid('coalesce(due.grid, t.next_run_at)', 'due.step')}
      from (
-       select ctid as place, ${step(columns.interval)} as step from ${table} t
+       select ctid as place, ${step(columns.interval)} as step, ${gridOf} as grid from ${table} t
        where is_active and next_run_at <= now() ${active} ${free} ${open} ${others} ${ofKinds}
        order by next_run_at limit :limit for update skip locked
      ) due
@@ -118,9 +121,11 @@ export function rescheduled<Columns extends { isActive?: boolean; checkInterval?
 /**
  * The `next_run_at` of a due row that was measured outside the sweep: the first future time on its grid.
  * @param interval the interval's column
+ * @param gridOf SQL for a time on the grid that it takes up, as in `claimDue`
  */
-export function nextOnGrid(interval: string): RawBuilder {
-  return raw(`coalesce(${onGrid('next_run_at', step(interval))}, next_run_at)`, {
+export function nextOnGrid(interval: string, gridOf = 'null'): RawBuilder {
+  const anchor = `coalesce(${gridOf}, next_run_at)`
+  return raw(`coalesce(${onGrid(anchor, step(interval))}, next_run_at)`, {
     intervals: JSON.stringify(INTERVAL_SECONDS),
   })
 }

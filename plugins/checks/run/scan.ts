@@ -11,6 +11,7 @@ import type { CheckDeps } from '../deps.ts'
 import { publicIdOf, type CheckKind, type OwnMeasurement, type WantedMeasure } from '../kind.ts'
 import { lockChecks } from '../locks.ts'
 import { CheckRow, withoutValues, type CheckResult } from '../models.ts'
+import { gridOfTable } from './grid.ts'
 import { isTableLeased } from './leases.ts'
 import { measure, type Measurement } from './measure.ts'
 import { hasBuckets, recordBuckets } from '../windows/record-buckets.ts'
@@ -313,7 +314,11 @@ async function endSlots(trx: Transaction, taken: readonly (TakenSlot & { row: Ch
       .findByIds(some.map(({ row }) => row.id))
       .patch({ runningSlot: null, ...columns })
   if (claimed.length > 0) await end(claimed, {})
-  if (next.length > 0) await end(next, { nextRunAt: nextOnGrid('check_interval') })
+  const first = next.filter(({ row }) => row.lastCheckedAt === null)
+  const later = next.filter(({ row }) => row.lastCheckedAt !== null)
+  const gridOf = gridOfTable('checks')
+  if (first.length > 0) await end(first, { nextRunAt: nextOnGrid('check_interval', gridOf) })
+  if (later.length > 0) await end(later, { nextRunAt: nextOnGrid('check_interval') })
 }
 
 async function databaseTime(trx: Transaction): Promise<Date> {
