@@ -143,7 +143,6 @@ const plan = exampleRecord({
         new: Joi.object().unknown().allow(null),
       }).label('MonitorDefaultWindow'),
     )
-    .description('Default windows of tables that the files state otherwise.')
     .example([]),
 }).label('MonitorsPlan')
 

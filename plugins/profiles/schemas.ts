@@ -63,14 +63,12 @@ const summary = {
   profiled_window: record({
     time_column: text,
     window: text,
-    start: time.description('The start of the first bucket that was read.'),
-    end: time.description('The end of the last one.'),
+    start: time,
+    end: time,
   })
     .label('ProfiledWindow')
     .allow(null)
-    .description(
-      'The buckets that were read, of a table with a default window, or a large one with partitions of time; null of all rows.',
-    )
+    .description('The buckets that were read; null of all rows.')
     .example(null),
   statements: count.description('Statements sent to the source.').example(4),
   duration_ms: count.example(1_840),

@@ -93,7 +93,7 @@ export const tableWindowBody = Joi.object<TableWindow>({
   window_delay: windowValues.window_delay
     .allow(null)
     .default(null)
-    .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
+    .description('How long data of a bucket may still arrive, such as `6h`.'),
 })
   .label('TableWindow')
   .example({ time_column: 'created_at', window: '1d', window_delay: '2h' })
@@ -119,10 +119,8 @@ export const partsReply = record({
 export const windowFields = {
   time_column: {
     column: 'timeColumn',
-    body: windowValues.time_column
-      .allow(null)
-      .description('The column with the time of a row; of a check with a window.'),
-    reply: held.text.allow(null).description('The column with the time of a row, of a check with a window.'),
+    body: windowValues.time_column.allow(null).description('The column with the time of a row.'),
+    reply: held.text.allow(null).description('The column with the time of a row.'),
     example: null,
   },
   window: {
@@ -130,7 +128,7 @@ export const windowFields = {
     body: windowValues.window
       .allow(null)
       .description(
-        'The check is about one bucket of `time_column` at a time: hours that divide a day, or whole days or weeks, such as `1h`, `6h`, `1d`, `1w`. Buckets begin at midnight in the `timezone` of the source, weeks on Mondays. A body that names neither `window` nor `time_column` takes the `default_window` of the table; null is all rows.',
+        'One bucket of `time_column` at a time: hours that divide a day, or whole days or weeks, such as `6h`, `1d` or `1w`. Without both, the default window of the table; null is all rows.',
       ),
     reply: held.text.allow(null).description('How much time a bucket has; null of a check of all rows.'),
     example: null,
@@ -139,9 +137,9 @@ export const windowFields = {
     column: 'windowDelay',
     body: windowValues.window_delay
       .allow(null)
-      .description('For how long data of a bucket may still arrive, such as `6h`; none by default.'),
+      .description('How long data of a bucket may still arrive, such as `6h`.'),
     patch: true,
-    reply: held.text.allow(null).description('For how long data of a bucket may still arrive; null is none.'),
+    reply: held.text.allow(null).description('How long data of a bucket may still arrive.'),
     example: null,
   },
   revisit: {

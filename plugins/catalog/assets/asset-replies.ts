@@ -185,17 +185,17 @@ export const tableRecord = exampleRecord({
           name: text,
           method: Joi.valid(...PARTITION_METHODS)
             .allow(null)
-            .description('How, where the catalog says it; `time` is a unit of time for each partition.'),
+            .description('Null where the catalog does not say it.'),
         }),
       )
-      .description('The columns whose values decide in which partition a row lies, without expressions.'),
+      .description('By which rows lie in partitions, without expressions.'),
     clustering: texts.description('The columns of its cluster or sort key.'),
-    requires_filter: flag.description('Statements without a condition on these columns are refused.'),
+    requires_filter: flag.description('Statements must have a condition on them.'),
   })
     .label('Partitioning')
     .allow(null)
     .optional()
-    .description('How its rows are kept apart, as the catalog says it. Left out of lists.')
+    .description('How its rows are kept apart. Left out of lists.')
     .example({ columns: [{ name: 'ordered_on', method: 'range' }], clustering: [], requires_filter: false }),
   ...tableWindowReplies,
   freshness: record({

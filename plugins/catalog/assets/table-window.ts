@@ -3,7 +3,7 @@ import Joi from 'joi'
 import { findWindowProblem, keepingOf } from '../../../checks/plan.ts'
 import { findTimeColumn, TEMPORAL_KINDS, tablePath, type TableInfo } from '../../../connectors/catalog.ts'
 import type { Dialect } from '../../../connectors/dialect.ts'
-import { exampleRecord, held } from '../../../server/http/envelopes.ts'
+import { held, record } from '../../../server/http/envelopes.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { TableWindow } from '../../../server/http/check-schemas.ts'
 import { Table } from '../models.ts'
@@ -16,34 +16,22 @@ export interface ProposedWindow extends TableWindow {
 /** Estimated rows from which on automatic checks of a table use the proposal although none was set. */
 export const LARGE_TABLE_ROWS = 10_000_000
 
-const reply = {
-  time_column: held.text.example('ordered_on'),
-  window: held.text.example('1d'),
-  window_delay: held.text.allow(null).example(null),
-}
+const reply = { time_column: held.text, window: held.text, window_delay: held.text.allow(null) }
 
 /** The two windows in the record of a table. */
 export const tableWindowReplies = {
-  default_window: exampleRecord(reply)
+  default_window: record(reply)
     .label('DefaultWindow')
     .allow(null)
     .optional()
-    .description(
-      'The window of new rules and metrics that name none; null where nothing is set. Left out of lists.',
-    )
+    .description('The window of new rules and metrics that name none. Left out of lists.')
     .example(null),
-  proposed_window: exampleRecord({
-    ...reply,
-    origin: Joi.valid('partition', 'clustering')
-      .description('Whether the column is that of its partitions, or the first of its cluster or sort key.')
-      .example('partition'),
-  })
+  proposed_window: record({ ...reply, origin: Joi.valid('partition', 'clustering') })
     .label('ProposedWindow')
     .allow(null)
     .optional()
-    .description(
-      'What `default_window` could be, as far as the partitions of the table say it, where nothing is set. Automatic checks use it from 10 million estimated rows on.',
-    ),
+    .description('Where none is set: what partitions, or the sort key, make useful.')
+    .example({ time_column: 'ordered_on', window: '1d', window_delay: null, origin: 'partition' }),
 }
 
 /** One day at a time of the first column of days or moments by which the engine leaves partitions unread. */

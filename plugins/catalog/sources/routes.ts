@@ -66,7 +66,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
     route('PATCH', '/api/v1/sdk/assets/{asset_id}', access.write, {
       description: 'Change a source, or the description and default window of a table',
       notes:
-        'Fields that are left out keep their values; `connection_config` is merged, and a secret that is left out is kept. A new host or port needs the secret again. The `default_window` of a table is replaced as a whole, and null removes it: new rules and metrics of the table that name neither `window` nor `time_column` take it, and existing ones stay as they are.',
+        'Fields that are left out keep their values; `connection_config` is merged, and a secret that is left out is kept. A new host or port needs the secret again. The `default_window` of a table is replaced as a whole; null removes it. Existing checks stay as they are.',
       validate: { params: schemas.assetParams, payload: schemas.assetPatch },
       response: replies.asset,
       handler: request =>
