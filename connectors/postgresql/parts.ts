@@ -1,7 +1,7 @@
 /** The partitions of a table, each with a version that changes with its rows. */
 import type { TableRef } from '../catalog.ts'
 import type { QueryOptions, Row, TablePart } from '../connector.ts'
-import { sql, type Sql } from '../sql.ts'
+import { raw, sql, type Sql } from '../sql.ts'
 import { postgresqlDialect } from './dialect.ts'
 
 /**
@@ -19,6 +19,9 @@ const COUNTS_ALL_CHANGES = sql`
   and not exists (
     select from pg_catalog.pg_db_role_setting s, pg_catalog.unnest(s.setconfig) given
     where given like 'track\\_counts=%')`
+
+/** What a row is taken to occupy in a partition that was never analysed. */
+const BYTES_PER_ROW = 100
 
 /**
  * One row a leaf: `schema`, `name`, `rows`, `is_known` and `version`.
@@ -46,7 +49,7 @@ function partsQuery({ schema, name }: TableRef): Sql {
         (select stats_reset from pg_catalog.pg_stat_database where datname = pg_catalog.current_database()) as of_database,
         (select stats_reset from pg_catalog.pg_stat_bgwriter) as of_server
     )
-    select n.nspname as schema, c.relname as name, nullif(c.reltuples, -1)::float8 as rows,
+    select n.nspname as schema, c.relname as name, coalesce(nullif(c.reltuples, -1), pg_catalog.pg_relation_size(c.oid) / ${raw(String(BYTES_PER_ROW))})::float8 as rows,
       server.counts and not m.is_leaving and c.relkind = 'r' and c.relpersistence <> 't' and am.amname = 'heap'
         and not (select bool_or(pg_catalog.row_security_active(every.oid)) from member every)
         and pg_catalog.has_table_privilege(c.oid, 'SELECT')

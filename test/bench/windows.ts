@@ -136,7 +136,8 @@ await withTeardown(async t => {
           { at: END },
         )
         const ms = performance.now() - startedAt
-        if (statements !== expected) throw new Error(`${statements} statements`)
+        if (statements < expected || (expected === 1 && statements > 1))
+          throw new Error(`${statements} statements`)
         return ms
       },
       /** The number of each check: of the newest day where it has a window. */
@@ -155,7 +156,7 @@ await withTeardown(async t => {
     { time_column: 'at', window: '1d', revisit: MEASURED_DAYS - 1 },
     { reads: 'whole', statements: 1 },
   )
-  // A list of the partitions, and one SELECT for all that changed.
+  // A list of the partitions, and what reads those that changed: of the first pass as many as there are rows for.
   const merged = await company({}, { reads: 'changed', statements: 2 })
   const list = ASKS.map(({ hand }, place) => `${hand} as n${place}`).join(', ')
   const ways = {
