@@ -27,6 +27,7 @@ import { readPartNumbers, writePartStatements } from './parts/statements.ts'
 import {
   differs,
   groupUnknown,
+  readingTime,
   type KeptNumber,
   type KnownParts,
   type PartGroup,
@@ -143,7 +144,7 @@ async function measureParts(pass: PartsPass, session: ScanSession): Promise<Meas
       for (const statement of writePartStatements(group, measures, session.engine.dialect)) {
         const rows = await session.run(statement.select)
         for (const [part, numbers] of readPartNumbers(statement, rows))
-          addNumbers(read, part, numbers, { isWhole: group.keys.length === keys.length, now: known.now })
+          addNumbers(read, part, numbers, { isWhole: group.keys.length === keys.length, known })
         await setImmediate()
       }
   } catch (thrown) {
@@ -167,10 +168,10 @@ function addNumbers(
   read: Map<string, ReadPart>,
   { name, version, known }: PartGroup['parts'][number],
   numbers: Record<string, KeptNumber['value']>,
-  { isWhole, now }: { isWhole: boolean; now: Date },
+  { isWhole, known: pass }: { isWhole: boolean; known: KnownParts },
 ): void {
   const before = read.get(name)
-  const at = Math.floor(now.getTime() / 1_000)
+  const at = readingTime(name, known !== undefined, pass)
   const found = Object.entries(numbers).map(([key, value]) => [key, { value, at }] as const)
   const changed = found.filter(([key, { value }]) => {
     const kept = known?.numbers[key]

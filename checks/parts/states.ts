@@ -1,10 +1,11 @@
 /** What is kept of the parts of a table, and what a pass reads of them. */
+import { createHash } from 'node:crypto'
 import type { TablePart } from '../../connectors/connector.ts'
 
 /** A number of a part as the engine gave it, so that long integers and decimals keep their digits. */
 export interface KeptNumber {
   value: string | number | null
-  /** When it was read, in whole epoch seconds. */
+  /** When it was read, in whole epoch seconds; earlier where it is to be read again sooner. */
   at: number
 }
 
@@ -67,6 +68,24 @@ export function groupUnknown(
     groups.set(together, group)
   }
   return [...groups.values()]
+}
+
+/** The most of the time until they are read again by which numbers count as older than they are. */
+const MAX_ADVANCE = 0.9
+
+/**
+ * When numbers of a part count as read, in epoch seconds. Those that are new count as older, each part by another share of
+ * the time until they are read again: all parts are read at once at first, and so are verified some each day, not all in
+ * one long pass.
+ */
+export function readingTime(
+  name: string,
+  isKnown: boolean,
+  { now, rescanSeconds }: Pick<KnownParts, 'now' | 'rescanSeconds'>,
+): number {
+  const share = createHash('sha256').update(name).digest().readUInt16BE() / 2 ** 16
+  const advance = isKnown ? 0 : share * MAX_ADVANCE * rescanSeconds
+  return Math.floor(now.getTime() / 1_000 - advance)
 }
 
 /** By how much two floats may differ, relative to the larger: engines add them in any order. */

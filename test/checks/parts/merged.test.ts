@@ -270,3 +270,24 @@ t.test('numbers that are old are read again, and compared', async t => {
   t.match(wrong.parts?.read, [{ name: 'public.events_1', differences: 1 }])
   t.strictSame(wrong.outcomes.map(numbersOf), (await events.whole(checks)).map(numbersOf))
 })
+
+t.test('parts that were read at once are verified some at a time, each within the days', async t => {
+  const events = await makeEvents(t, 40)
+  await events.change(rowsOf(3, 5, 1))
+  const start = Date.now()
+  const days = { rescanSeconds: 7 * 86_400 }
+  const read: number[] = []
+  for (let day = 0; day < 8; day += 1) {
+    const at = new Date(start + day * 86_400_000 + 1_000 * day)
+    const { parts } = await events.merged([check('row_count')], { ...days, at })
+    read.push(parts?.use.read ?? -1)
+  }
+  const [first, ...later] = read
+  t.equal(first, 40)
+  t.equal(
+    later.reduce((sum, count) => sum + count, 0),
+    40,
+    `each once in seven days: ${read.join(', ')}`,
+  )
+  t.ok(Math.max(...later) < 20, 'none reads half of them')
+})
