@@ -370,6 +370,8 @@ export const ROUTES: Record<string, Classified> = {
   'DELETE /api/v1/sdk/assets/{asset_id}': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/check': { access: 'write', at: sources },
   'POST /api/v1/sdk/assets/{asset_id}/profile': { access: 'write' },
+  'GET /api/v1/sdk/assets/{asset_id}/parts': { access: 'read' },
+  'PATCH /api/v1/sdk/assets/{asset_id}/parts': { access: 'write', body: () => ({ reads: 'whole' }) },
   'GET /api/v1/sdk/assets/{asset_id}/profile': { access: 'read' },
   'GET /api/v1/sdk/assets/{asset_id}/profiles': { access: 'read' },
   'POST /api/v1/sdk/assets/{asset_id}/discover': { access: 'write', at: sources },

@@ -64,6 +64,11 @@ const REQUESTS: Readonly<Record<string, (name: string) => [method: string, path:
     `${SDK}/chart-links`,
     { asset_id: tableOf('orders'), check_id: metric.id, expires_in_days: 7 },
   ],
+  comparisons: () => [
+    'POST',
+    `${SDK}/comparisons/${asset.id}`,
+    { table_path: 'orders', right_table_path: 'customers', key_columns: ['id'] },
+  ],
   data_contracts: name => [
     'PUT',
     `${SDK}/contracts/${name}`,
@@ -178,7 +183,7 @@ const BOUNDED: Readonly<Record<string, readonly string[]>> = {
   'the catalog of the sources, which are capped': [
     ...['tables', 'tags', 'schema_changes', 'lineage_views', 'lineage_sources'],
     ...['lineage_edge_origins', 'lineage_column_edges', 'recommendations', 'recommendation_counts'],
-    ...['recommendation_changes', 'watch_policies', 'watched_tables'],
+    ...['recommendation_changes', 'table_part_settings', 'watch_policies', 'watched_tables'],
   ],
   'checks, which are capped, and the time for which results are kept': [
     ...['check_results', 'check_states'],
@@ -186,6 +191,7 @@ const BOUNDED: Readonly<Record<string, readonly string[]>> = {
     ...['delivery_attempts', 'destination_slots', 'check_leases', 'monitors', 'scan_costs', 'profiles'],
     ...['source_usage', 'source_sessions'],
   ],
+  'the parts of tables, of which at most 4,000 are kept': ['table_parts'],
   'contracts, which are capped': ['contract_clauses'],
   'limits of requests, and the days for which they are kept': [
     ...['audit_log', 'contract_events', 'contract_exports', 'contract_tests', 'demo_sessions'],

@@ -111,7 +111,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^GET \/api\/v1\/sdk\/(source|check)-types$/,
     'what a source or a check can be made of, for forms that know no engine',
   ],
-  [/^POST \/api\/v1\/sdk\/(validity|metrics|referential)\/dry-run$/, 'to try before storing: decisions 5'],
+  [
+    /^POST \/api\/v1\/sdk\/(validity|metrics|referential|comparisons)\/dry-run$/,
+    'to try before storing: decisions 5',
+  ],
   [
     /^POST \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/bulk$/,
     'one check for each of several columns, for a form of the console',
@@ -120,6 +123,7 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^\w+ \/api\/v1\/sdk\/(validity|metrics)\/\{asset_id\}\/.+\/feedback$/,
     'whether a finding was one: detection',
   ],
+  [/^\w+ \/api\/v1\/sdk\/comparisons\//, 'comparisons of two tables: decisions 17'],
   [
     /^\w+ \/api\/v1\/sdk\/referential\//,
     'referential checks: decisions 5, named in the specification without shape',

@@ -110,7 +110,9 @@ t.test('trends count what came and went by the days of a zone, and how long peop
       external_check_failed: none,
       validity_failure: { opened: 2, resolved: 2, dismissed: 0 },
       metric_anomaly: { opened: 1, resolved: 0, dismissed: 1 },
+      part_mismatch: none,
       referential_failure: none,
+      comparison_failure: none,
       destination_disabled: none,
     },
     by_day: [

@@ -14,10 +14,13 @@ const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/validity/dry-run': 'stores nothing',
   'POST /api/v1/sdk/metrics/dry-run': 'stores nothing',
   'POST /api/v1/sdk/referential/dry-run': 'stores nothing',
+  'POST /api/v1/sdk/comparisons/dry-run': 'stores nothing',
   'POST /api/v1/sdk/assets/{asset_id}/preview-tables': 'stores nothing',
   'POST /api/v1/sdk/validity/{asset_id}/{rule_id}/check': 'what it found is among the results of the rule',
   'POST /api/v1/sdk/metrics/{asset_id}/{metric_id}/capture':
     'what it found is among the snapshots of the metric',
+  'POST /api/v1/sdk/comparisons/{asset_id}/{comparison_id}/execute':
+    'what it found is among the results of the comparison',
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
     'what it found is among the results of the check',
   'POST /api/v1/sdk/alerts/preview': 'stores nothing',

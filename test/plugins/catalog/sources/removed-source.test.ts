@@ -141,6 +141,11 @@ async function fill(sourceId: string, keptId: string) {
      values (gen_random_uuid(), $1, $2, '{}', 'allow')`,
     [tenant.companyId, sourceId],
   )
+  await send('PATCH', `/sdk/assets/${orders}/parts`, { reads: 'whole' })
+  await query(
+    `insert into table_parts (company_id, table_id, part, version, states) values ($1, $2, 'p', '1', '{}')`,
+    [tenant.companyId, orders],
+  )
   await send('PUT', '/sdk/owners', { asset_id: orders, owners: ['jane@example.com'] })
   await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light' })
   await send('GET', `/sdk/recommendations?asset_id=${sourceId}`)
