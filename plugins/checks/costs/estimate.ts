@@ -29,6 +29,8 @@ export async function estimateCheck(
   const engine = catalog.connectorOf(source)
   const info = catalog.tableInfo(table)
   const timeoutMs = catalog.statementTimeoutMs(source)
+  const { type, config } = check
+  const on = { dialect: engine.dialect, table: info }
   const whole: Check = { ...check, id: 'estimated' }
   const place = windowPlace(catalog, configured, { timezone, now: new Date() })
   // As a run that follows others: the newest bucket, and those before it once more.
@@ -50,10 +52,8 @@ export async function estimateCheck(
     wholeTable: await estimate(whole),
     window: window ? await estimate({ ...whole, window }) : null,
     timeColumn: window?.column ?? null,
-    unplannedSql: engine.capabilities.dryRuns
-      ? null
-      : formOfUserSql(check, { dialect: engine.dialect, table: info }),
-    sharedWith: await countSharing(deps, configured),
+    unplannedSql: engine.capabilities.dryRuns ? null : formOfUserSql(check, on),
+    sharedWith: type.namesItsRows?.(config, on) ? 0 : await countSharing(deps, configured),
   }
 }
 
@@ -66,7 +66,10 @@ function formOfUserSql(
   return filter !== undefined || type.userSql !== undefined ? 'expression' : null
 }
 
-/** Active checks of the table that one statement measures together with such a check when they are due together. */
+/**
+ * Active checks of the table that one statement measures together with such a check when they are due together, without
+ * those whose text would have to be read to know.
+ */
 async function countSharing(
   { db, types }: Pick<CheckDeps, 'db' | 'types'>,
   { source, table, check, window }: ConfiguredCheck,
@@ -74,7 +77,7 @@ async function countSharing(
   const isAlone = ({ userSql, ownStatement }: ConfiguredCheck['check']['type']) =>
     userSql === true || ownStatement === true
   if (isAlone(check.type)) return 0
-  const sharing = types.all().filter(type => !isAlone(type))
+  const sharing = types.all().filter(type => !isAlone(type) && !type.namesItsRows)
   const { timeColumn = null, windowSize = null } = window ?? {}
   return db.company(source.companyId, trx =>
     CheckRow.query(trx)
