@@ -23,7 +23,7 @@ import {
   type MergedCheck,
   type PartMeasures,
 } from './parts/mergeable.ts'
-import { readPartNumbers, writePartStatements } from './parts/statements.ts'
+import { readPartNumbers, writeEmptyParts, writePartStatements } from './parts/statements.ts'
 import {
   differs,
   groupUnknown,
@@ -76,7 +76,9 @@ export async function scanWithParts(
   const listed = merged.length === 0 ? null : await listParts(connection, table, options)
   const asked = connection.listParts && merged.length > 0 ? 1 : 0
   const session = openSession(connection, engine, options, now)
-  const measured = listed && (await measureParts({ parts: listed, merged, measures, known }, session))
+  const measured =
+    listed &&
+    (await measureParts({ parts: listed, merged, measures, known, columns: table.columns }, session))
   const found = measured ? await outcomesOf(measured, merged, session, options) : []
   const done = new Map(found.map(outcome => [outcome.id, outcome]))
   const others = checks.filter(({ id }) => !done.has(id))
@@ -119,6 +121,7 @@ function isOfChecks(thrown: unknown): thrown is ConnectorError {
 }
 
 interface PartsPass {
+  columns: TableInfo['columns']
   parts: readonly TablePart[]
   merged: readonly MergedCheck[]
   measures: PartMeasures
@@ -134,16 +137,23 @@ interface MeasuredPass extends PartsPass {
 }
 
 async function measureParts(pass: PartsPass, session: ScanSession): Promise<MeasuredPass> {
-  const { parts, measures, known } = pass
+  const { parts, measures, known, columns } = pass
+  const { dialect } = session.engine
   const startedAt = session.now()
   const keys = [...measures.keys()]
   const read = new Map<string, ReadPart>()
   let error: ConnectorError | null = null
   try {
     for (const group of groupUnknown(parts, keys, known))
-      for (const statement of writePartStatements(group, measures, session.engine.dialect)) {
-        const rows = await session.run(statement.select)
-        for (const [part, numbers] of readPartNumbers(statement, rows))
+      for (const statement of writePartStatements(group, measures, { dialect, columns })) {
+        const found = readPartNumbers(statement, await session.run(statement.select))
+        const empty = statement.parts.filter(part => !found.has(part))
+        if (empty.length > 0) {
+          const ofEmpty = writeEmptyParts(statement, empty, measures, dialect)
+          for (const [part, numbers] of readPartNumbers(ofEmpty, await session.run(ofEmpty.select)))
+            found.set(part, numbers)
+        }
+        for (const [part, numbers] of found)
           addNumbers(read, part, numbers, { isWhole: group.keys.length === keys.length, known })
         await setImmediate()
       }

@@ -1,4 +1,5 @@
-/** One statement for many parts of a table: a SELECT of each. */
+/** One statement for many parts of a table. */
+import type { ColumnInfo } from '../../connectors/catalog.ts'
 import type { Row, TablePart, Value } from '../../connectors/connector.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
@@ -8,15 +9,8 @@ import type { KeptNumber } from './states.ts'
 /** Parts of one statement: PostgreSQL locks each, and plans each by itself. */
 const MAX_PARTS_PER_STATEMENT = 100
 
-/**
- * Estimated rows of one statement of several parts. PostgreSQL compiles the expressions of each SELECT, in each of its
- * workers, once the cost of all of them is high: with 60 parts of 500,000 rows and 90 expressions in one statement that took
- * four times as long as the table did at once.
- */
-const MAX_ROWS_PER_STATEMENT = 2_000_000
-
 /** The output column with the place of a part in its statement. */
-const PLACE_COLUMN = 'p'
+const PLACE_COLUMN = 'tidemark_part'
 
 /** A statement that reads some numbers of some parts. */
 export interface PartsStatement<Part extends TablePart = TablePart> {
@@ -25,44 +19,72 @@ export interface PartsStatement<Part extends TablePart = TablePart> {
   keys: readonly string[]
 }
 
-/** The statements that read some numbers of some parts, each of them once. */
+/**
+ * The statements that read some numbers of some parts, each of them once. Several parts are read as one table and grouped by
+ * their places: engines then share the work out between workers, and compile the expressions once. With a SELECT of each
+ * part, 60 parts of 500,000 rows took PostgreSQL four times as long as the table did at once. Parts without rows are
+ * missing in their result: `writeEmptyParts` gives their numbers.
+ * @param columns all that the measures may name
+ */
 export function writePartStatements<Part extends TablePart>(
   { keys, parts }: { keys: readonly string[]; parts: readonly Part[] },
   measures: PartMeasures,
-  dialect: Dialect,
+  { dialect, columns }: PartsTable,
 ): PartsStatement<Part>[] {
-  const statements: PartsStatement<Part>[] = []
-  for (const some of splitKeys(keys, measures, dialect)) {
-    const values = some.reduce((sum, key) => sum + measures.get(key)!.values.length, 0)
-    const most = Math.min(MAX_PARTS_PER_STATEMENT, Math.floor(dialect.limits.values / Math.max(1, values)))
-    const outputs = join(
-      some.map((key, place) => sql`${measures.get(key)!} as ${dialect.quote(`m${place}`)}`),
-    )
-    for (const together of splitParts(parts, Math.max(1, most))) {
-      const selects = together.map(
-        (part, place) =>
-          sql`select ${raw(String(place))} as ${dialect.quote(PLACE_COLUMN)}, ${outputs} from ${part.from}`,
-      )
-      statements.push({ select: join(selects, ' union all '), parts: together, keys: some })
-    }
-  }
-  return statements
+  return splitKeys(keys, measures, dialect).flatMap(some =>
+    splitParts(parts).map(together => {
+      const outputs = outputsOf(some, measures, dialect)
+      const select =
+        together.length === 1
+          ? selectOne(0, together[0]!, outputs, dialect)
+          : selectGrouped(together, outputs, { dialect, columns })
+      return { select, parts: together, keys: some }
+    }),
+  )
 }
 
-/** Parts in their order, so many at once, and no more rows than are well read at once. */
-function splitParts<Part extends TablePart>(parts: readonly Part[], most: number): Part[][] {
-  const groups: Part[][] = []
-  let rows = 0
-  for (const part of parts) {
-    const last = groups.at(-1)
-    rows += part.rows ?? 0
-    if (last && last.length < most && rows <= MAX_ROWS_PER_STATEMENT) last.push(part)
-    else {
-      groups.push([part])
-      rows = part.rows ?? 0
-    }
-  }
-  return groups
+/** How the table is written whose parts are read. */
+export interface PartsTable {
+  dialect: Dialect
+  columns: readonly Pick<ColumnInfo, 'name'>[]
+}
+
+/** The statement that reads the same numbers of parts without rows: a SELECT of each, which has a row all the same. */
+export function writeEmptyParts<Part extends TablePart>(
+  { keys }: Pick<PartsStatement<Part>, 'keys'>,
+  parts: readonly Part[],
+  measures: PartMeasures,
+  dialect: Dialect,
+): PartsStatement<Part> {
+  const outputs = outputsOf(keys, measures, dialect)
+  const selects = parts.map((part, place) => selectOne(place, part, outputs, dialect))
+  return { select: join(selects, ' union all '), parts, keys }
+}
+
+function outputsOf(keys: readonly string[], measures: PartMeasures, dialect: Dialect): Sql {
+  return join(keys.map((key, place) => sql`${measures.get(key)!} as ${dialect.quote(`m${place}`)}`))
+}
+
+function selectOne(place: number, part: TablePart, outputs: Sql, dialect: Dialect): Sql {
+  return sql`select ${raw(String(place))} as ${dialect.quote(PLACE_COLUMN)}, ${outputs} from ${part.from}`
+}
+
+function selectGrouped(parts: readonly TablePart[], outputs: Sql, { dialect, columns }: PartsTable): Sql {
+  const place = dialect.quote(PLACE_COLUMN)
+  const names = columns.map(({ name }) => dialect.quote(name))
+  const rows = parts.map(
+    (part, number) =>
+      sql`select ${join([sql`${raw(String(number))} as ${place}`, ...names])} from ${part.from}`,
+  )
+  return sql`select ${place}, ${outputs} from (${join(rows, ' union all ')}) tidemark_parts group by ${place}`
+}
+
+/** Parts in their order, so many at once. */
+function splitParts<Part extends TablePart>(parts: readonly Part[]): Part[][] {
+  const count = Math.ceil(parts.length / MAX_PARTS_PER_STATEMENT)
+  return Array.from({ length: count }, (_, number) =>
+    parts.slice(number * MAX_PARTS_PER_STATEMENT, (number + 1) * MAX_PARTS_PER_STATEMENT),
+  )
 }
 
 /** No more numbers at once than the engine takes in output columns and bound values. */
@@ -83,21 +105,15 @@ function splitKeys(keys: readonly string[], measures: PartMeasures, { limits }: 
   return groups
 }
 
-/** The numbers of each part of a statement, from its rows. @throws Error for a part without a row */
+/** The numbers of each part of a statement that has a row. */
 export function readPartNumbers<Part extends TablePart>(
   { parts, keys }: PartsStatement<Part>,
   rows: readonly Row[],
 ): Map<Part, Record<string, KeptNumber['value']>> {
-  const byPlace = new Map(rows.map(row => [Number(row[PLACE_COLUMN]), row]))
   return new Map(
-    parts.map((part, place) => {
-      const row = byPlace.get(place)
-      const numbers = keys.map((key, index) => {
-        const value = row?.[`m${index}`]
-        if (value === undefined) throw new Error(`the engine gave no numbers of the part ${part.name}`)
-        return [key, keepable(value)] as const
-      })
-      return [part, Object.fromEntries(numbers)]
+    rows.map(row => {
+      const numbers = keys.map((key, index) => [key, keepable(row[`m${index}`] ?? null)] as const)
+      return [parts[Number(row[PLACE_COLUMN])]!, Object.fromEntries(numbers)] as const
     }),
   )
 }
