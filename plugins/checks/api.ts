@@ -28,6 +28,7 @@ import type {
 export type * from './types.ts'
 export type { CheckResource, PresentedPage } from './check-resource.ts'
 export type { CheckSeries } from './check-series.ts'
+export type { WindowColumns } from './windows/windows.ts'
 export type {
   AskEngine,
   CheckFields,

@@ -49,5 +49,5 @@ export {
   storeOneEach,
   storePast,
 } from './store.ts'
-export { assertWindow, windowColumnsOf, withWindow } from './windows/requested-window.ts'
+export { assertWindow, requestedWindow, windowColumnsOf, withWindow } from './windows/requested-window.ts'
 export { completeWindow, recentWindow, seriesInterval, windowPlace, zoneOf } from './windows/windows.ts'

@@ -12,6 +12,8 @@ export const referentialFailure: AlertKind = {
     child_table_path: held.text,
     child_column_name: held.text,
     filter: held.text.description('The rows that it is about, of a check with a filter.'),
+    bucket_start: held.time.description('The bucket of time that it is about, of a check with a window.'),
+    bucket_end: held.time,
     parent_table_path: held.text,
     parent_column_name: held.text,
     orphan_count: held.count.allow(null),

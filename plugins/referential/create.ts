@@ -2,13 +2,14 @@ import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { validateFilterOnEngine, validationSession } from '../../checks/engine-validation.ts'
 import { findFilterProblem, readFilter } from '../../checks/plan.ts'
-import { comparison, incomparable } from '../../checks/referential.ts'
+import type { CheckType } from '../../checks/check.ts'
+import { comparison, incomparable, referential } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
-import type { AskEngine } from '../checks/api.ts'
-import { insertChecks, namingField, refusalMessage } from '../checks/kit.ts'
+import type { AskEngine, WindowColumns } from '../checks/api.ts'
+import { insertChecks, namingField, refusalMessage, requestedWindow, withWindow } from '../checks/kit.ts'
 import { assertLimits } from './checks.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
@@ -22,10 +23,15 @@ interface ReferencePair {
 }
 
 /** Two tables of one source. */
-export interface ColumnPair {
+interface TablePair {
   source: Asset['source']
   child: Table
   parent: Table
+}
+
+/** The tables of a check that was found good, and the window of the child's rows. */
+export interface ConfiguredReference extends TablePair {
+  window: WindowColumns
 }
 
 /**
@@ -38,8 +44,8 @@ export async function configureCheck(
   companyId: string,
   assetId: string,
   body: NewCheck,
-): Promise<ColumnPair> {
-  const pair = await db.company(companyId, async (trx): Promise<ColumnPair> => {
+): Promise<ConfiguredReference> {
+  const pair = await db.company(companyId, async (trx): Promise<TablePair> => {
     const asset = await catalog.findAsset(trx, assetId)
     const { source } = asset
     return {
@@ -48,33 +54,35 @@ export async function configureCheck(
       parent: await findParent(catalog, trx, source, body.parent_table_path),
     }
   })
-  await assertComparable(catalog, pair, body, true)
-  return pair
+  return { ...pair, window: await assertComparable(catalog, pair, body, true) }
 }
 
 /**
  * Finds the columns and limits of a check good, wherever its tables came from.
  * @param asksEngine whether the engine is asked to compare the columns
+ * @returns the window of the child's rows
  */
 export async function assertComparable(
   catalog: CatalogApi,
-  pair: ColumnPair,
+  pair: TablePair,
   body: Omit<NewCheck, 'child_table_path'>,
   asksEngine: boolean | AskEngine,
-): Promise<void> {
+): Promise<WindowColumns> {
   assertLimits(body)
   const childColumn = catalog.findColumn(pair.child, body.child_column_name, 'child_column_name')
   const parentColumn = catalog.findColumn(pair.parent, body.parent_column_name, 'parent_column_name')
   const { dialect } = catalog.connectorOf(pair.source)
   const error = incomparable(childColumn, parentColumn, dialect)
   if (error !== null) throw invalidInput([{ field: 'parent_column_name', error }])
-  const filterError =
-    body.filter == null
-      ? null
-      : await findFilterProblem(body.filter, { dialect, table: catalog.tableInfo(pair.child) })
+  const table = catalog.tableInfo(pair.child)
+  const loaded = { source: pair.source, table: pair.child }
+  const ofType = { type: referential as unknown as CheckType, config: {} }
+  const window = requestedWindow(loaded, ofType, body, { dialect, table, catalog })
+  const filterError = body.filter == null ? null : await findFilterProblem(body.filter, { dialect, table })
   if (filterError !== null) throw invalidInput([{ field: 'filter', error: filterError }])
   const refusal = asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null
   if (refusal) throw invalidInput([refusal])
+  return window
 }
 
 /** The parent table of a source by the path that a body names. */
@@ -92,7 +100,7 @@ export async function createCheck(
 ): Promise<NamedCheck> {
   const pair = await configureCheck(deps, companyId, assetId, body)
   return deps.db.company(companyId, async trx => {
-    const [check] = await insertChecks(trx, ReferentialCheck, [rowOf(pair, body)])
+    const [check] = await insertChecks(trx, ReferentialCheck, [rowOf(pair, withWindow(body, pair.window))])
     await audit(trx, check!)
     return check!
   })
@@ -140,7 +148,7 @@ const ENGINE_LIMITS = { timeoutMs: 5_000 }
  */
 async function askEngine(
   catalog: CatalogApi,
-  { source, child, parent }: ColumnPair,
+  { source, child, parent }: TablePair,
   body: Pick<NewCheck, 'child_column_name' | 'parent_column_name' | 'filter'>,
   asked: true | AskEngine,
 ): Promise<InputError | null> {

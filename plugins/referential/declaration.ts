@@ -2,7 +2,7 @@ import { formatName } from '../../connectors/catalog.ts'
 import { defaultsOf, presentFields, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { CheckFields, CheckResource, CheckedTable } from '../checks/api.ts'
-import { checksWithNames } from '../checks/kit.ts'
+import { checksWithNames, withWindow } from '../checks/kit.ts'
 import { assertComparable, findParent, rowOf, usualName } from './create.ts'
 import type { ReferentialDeps } from './deps.ts'
 import { checkFields, type NewCheck } from './fields.ts'
@@ -10,7 +10,14 @@ import { ReferentialCheck, type NamedCheck } from './models.ts'
 import { childPath, parentPath } from './present.ts'
 import { declaredCheck } from './schemas.ts'
 
-const FIXED_FIELDS = ['child_column_name', 'parent_table_path', 'parent_column_name', 'filter'] as const
+const FIXED_FIELDS = [
+  'child_column_name',
+  'parent_table_path',
+  'parent_column_name',
+  'filter',
+  'time_column',
+  'window',
+] as const
 
 const DEFAULTS = defaultsOf(checkFields)
 
@@ -47,9 +54,9 @@ export function checkDeclaration({
       const parent = await db.company(source.companyId, trx =>
         findParent(catalog, trx, source, check.parent_table_path),
       )
-      await assertComparable(catalog, { source, child, parent }, check, asksEngine)
+      const window = await assertComparable(catalog, { source, child, parent }, check, asksEngine)
       const parent_table_path = formatName([parent.catalogName, parent.schemaName, parent.name])
-      return complete(child, { ...check, parent_table_path }, parent)
+      return complete(child, withWindow({ ...check, parent_table_path }, window), parent)
     },
     complete,
     async rowsOf(trx, checks) {

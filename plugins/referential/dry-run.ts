@@ -20,7 +20,7 @@ export async function dryRunCheck(
   companyId: string,
   body: ReferentialDryRun,
 ): Promise<TriedReference & { sql: unknown }> {
-  const { source, child, parent } = await configureCheck(deps, companyId, body.asset_id, body)
+  const { source, child, parent, window } = await configureCheck(deps, companyId, body.asset_id, body)
   const check = {
     ...NO_LIMITS,
     ...columnsOf<ReferentialCheck>(checkFields, body),
@@ -31,7 +31,7 @@ export async function dryRunCheck(
   const spec = checkSpecOf(deps.catalog, check, { source, table: parent })
   if ('message' in spec) throw new Error(spec.message)
   const { statements, outcome } = await deps.checks.dryRun(
-    { source, table: child, check: spec, warnings: [], isEngineValidated: false },
+    { source, table: child, check: spec, warnings: [], isEngineValidated: false, window },
     null,
   )
   const { judged } = judgeOutcome(check, outcome)

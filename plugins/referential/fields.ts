@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { shared } from '../../server/http/check-schemas.ts'
+import { shared, windowFields } from '../../server/http/check-schemas.ts'
 import { held } from '../../server/http/envelopes.ts'
 import type { CreateBody, Fields, PatchBody } from '../../server/http/fields.ts'
 import type { ReferentialCheck } from './models.ts'
@@ -59,6 +59,7 @@ export const checkFields = {
       'A boolean expression in the SQL of the source: only the children for which it is true refer to a parent.',
     ),
   },
+  ...windowFields,
   capture_interval: shared.interval,
   ...limitFields,
 } as const satisfies Fields<ReferentialCheck>

@@ -12,7 +12,7 @@ import type {
   CheckKind,
   MeasureRefusal,
 } from '../checks/api.ts'
-import { describeFilter, filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
+import { describeFilter, describeWindow, filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
 import { referentialFailure } from './alert-kind.ts'
 import { limitFields } from './fields.ts'
 import { findBreaches, judgeOutcome, limitsOf, type ReferentialLimits } from './judge.ts'
@@ -120,7 +120,7 @@ function describeBreaches(
   const { minChildCount, maxChildCount } = limitsOf(check)
   const share = Number((orphanPercent ?? 0).toPrecision(3))
   const words = {
-    orphans: `${orphanCount} of ${totalChildRows} rows of ${paths.child}${describeFilter(check)} have a ${check.columnName} that is not in ${paths.parent} (${share} % of those that have one)`,
+    orphans: `${orphanCount} of ${totalChildRows} rows of ${paths.child}${describeFilter(check)}${describeWindow(check)} have a ${check.columnName} that is not in ${paths.parent} (${share} % of those that have one)`,
     below: `parents with fewer rows than ${minChildCount}: ${parentsBelowMin}`,
     above: `parents with more rows than ${maxChildCount}: ${parentsAboveMax}`,
   }

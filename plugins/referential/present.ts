@@ -1,5 +1,6 @@
 import { formatName } from '../../connectors/catalog.ts'
 import type { TakenSamples } from '../../checks/samples.ts'
+import { presentBucket } from '../../server/http/check-schemas.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'
 import type { CheckResult } from '../checks/kit.ts'
@@ -60,6 +61,7 @@ export function presentResult(
     check_id: uuid,
     status: result.status,
     ...presentOrphans(numbersOf(result)),
+    ...presentBucket(result),
     orphan_sample: taken?.samples ?? null,
     ...(taken?.samplesNote !== undefined && { orphan_sample_note: taken.samplesNote }),
     query_duration_ms: result.durationMs,

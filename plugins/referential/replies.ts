@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import {
+  bucketReply,
   operatingHoursReply,
   sampleReply,
   samplesNoteReply,
@@ -49,6 +50,7 @@ const resultFields = {
   check_id: checkId.description('The `id` of its check.'),
   status: status.example('fail'),
   ...orphanFields,
+  ...bucketReply,
   query_duration_ms: count.example(18),
   checked_at: time.example('2026-03-09T08:15:04.000Z'),
   error_message: text.allow(null).description('Why it could not run.').example(null),

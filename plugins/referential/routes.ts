@@ -39,8 +39,8 @@ export function referentialResource(deps: ReferentialDeps): CheckResource<Refere
     },
     replies,
     identify: ({ name }) => ({ title: `Referential check ${name}`, details: { name } }),
-    subjectOf: ({ tableId, columnName: column, filter }) =>
-      filter === null ? { tableId, type: 'referential', column } : null,
+    subjectOf: ({ tableId, columnName: column, filter, windowSize }) =>
+      filter === null && windowSize === null ? { tableId, type: 'referential', column } : null,
     presentSummary: ({ total, active, pass, fail, error, lastCheckedAt }) => ({
       total_checks: total,
       active_checks: active,

@@ -71,6 +71,10 @@ t.test('a check is made, read, changed, listed and removed', async t => {
     severity: 'warning',
     is_active: true,
     filter: null,
+    time_column: null,
+    window: null,
+    window_delay: null,
+    revisit: null,
     child_table_path: `${source.name}.public.orders`,
     child_column_name: 'customer_id',
     parent_table_path: `${source.name}.public.customers`,
@@ -607,4 +611,26 @@ t.test('a dry run measures a check by its limits, and stores nothing', async t =
     body: { error: { details: { field: 'min_child_count' } } },
   })
   t.same(await app.query('select from checks'), [])
+})
+
+t.test('with a window, the children of each day are looked at by themselves', async t => {
+  const { source, made, execute, tenant, base, make } = await shop(t)
+  await source.query('alter table orders add placed_at timestamptz')
+  await source.query(`update orders set placed_at = date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'
+    - case when id in (4, 6) then interval '12 hours' else interval '36 hours' end`)
+  await discover({ ...stage, asset: { id: base.split('/').at(-1)! } })
+  t.match(await make({ window: '1d' }), {
+    status: 400,
+    body: { error: { details: { field: 'time_column' } } },
+  })
+  const id = await made({ time_column: 'placed_at', window: '1d', revisit: 1 })
+  const newest = await execute(id)
+  t.match(newest, { status: 'fail', orphan_count: 1, total_child_rows: 2, bucket_start: /T00:00:00/ })
+  const { body } = await tenant.ask('GET', `${base}/${id}/results`)
+  t.match(body.data.items, [
+    { orphan_count: 1, total_child_rows: 2 },
+    { orphan_count: 1, total_child_rows: 4 },
+  ])
+  await source.query(`insert into customers values (8, 'eve@x.org', null)`)
+  t.match(await execute(id), { status: 'pass', orphan_count: 0, total_child_rows: 2 })
 })
