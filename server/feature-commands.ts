@@ -6,6 +6,7 @@ import {
 } from '../plugins/auth/commands/account-commands.ts'
 import { keysCommand } from '../plugins/auth/commands/key-commands.ts'
 import { badgeCommand } from '../plugins/badges/badge-command.ts'
+import { compareCommand } from '../plugins/comparisons/compare-command.ts'
 import { contractsCommand } from '../plugins/contracts/validate-command.ts'
 import { freshnessCommand } from '../plugins/freshness/command/freshness-command.ts'
 import { lineageCommand } from '../plugins/lineage/dbt/dbt-command.ts'
@@ -34,6 +35,7 @@ export const featureCommands: CommandContribution[] = [
   auditCommand,
   badgeCommand,
   checkCommand,
+  compareCommand,
   profileCommand,
   impactCommand,
   freshnessCommand,

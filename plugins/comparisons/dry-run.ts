@@ -1,11 +1,13 @@
 import type { CheckOutcome } from '../../checks/check.ts'
 import { completeWindow, windowColumnsOf } from '../checks/kit.ts'
-import { configureComparison, settingsOf } from './create.ts'
+import { configureComparison, settingsOf, type ComparedPair } from './create.ts'
 import type { ComparisonDeps } from './deps.ts'
 import type { NewComparison } from './fields.ts'
 import { judgeOutcome } from './judge.ts'
 import { MAX_SAMPLES, measureComparison } from './measure.ts'
+import { detailsOf } from './models.ts'
 import { presentNumbers, presentSamples } from './present.ts'
+import { describeComparison, sideNames } from './texts.ts'
 
 /** The body of a dry run, validated. */
 export type ComparisonDryRun = NewComparison & { asset_id: string }
@@ -29,9 +31,27 @@ export async function dryRunComparison(deps: ComparisonDeps, companyId: string, 
   return {
     sql: [],
     status: judged.status,
+    message: describeTried({ ...comparison, windowSize: body.window }, configured, judged),
     ...presentNumbers(judged),
     samples: presentSamples(comparison, newest),
     warnings: pairs.warnings,
     error_message: judged.errorMessage,
   }
+}
+
+/** What its alert would say; null where it could not run. */
+function describeTried(
+  comparison: Parameters<typeof describeComparison>[0],
+  { left, right }: ComparedPair,
+  judged: Parameters<typeof detailsOf>[0] & { value: number | null },
+): string | null {
+  const details = detailsOf(judged)
+  const nameOf = ({ source, table }: ComparedPair['left']) => ({ source: source.name, table: table.name })
+  return (
+    details &&
+    describeComparison(comparison, {
+      ...{ value: judged.value ?? 0, details, table: left.table.name },
+      sides: sideNames(nameOf(left), nameOf(right)),
+    })
+  )
 }

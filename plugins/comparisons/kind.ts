@@ -9,14 +9,14 @@ import type {
   JudgedSeries,
   OwnMeasurement,
 } from '../checks/api.ts'
-import { describeWindow, filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
+import { filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
 import { comparisonFailure } from './alert-kind.ts'
 import type { MeasureDeps } from './deps.ts'
 import { limitFields } from './fields.ts'
 import { judgeOutcome, limitsOf } from './judge.ts'
 import { measureComparison } from './measure.ts'
 import { Comparison, detailsOf } from './models.ts'
-import { describeDifferences, describeLimits, type SideNames } from './texts.ts'
+import { describeComparison, describeDifferences, sideNames } from './texts.ts'
 
 /** Comparisons of a table with another one, of the same source or of another. */
 export function makeComparisonKind(deps: MeasureDeps): CheckKind<Comparison> {
@@ -71,15 +71,15 @@ function alertTexts(
   const details = detailsOf(judged)!
   const right = other ? formatName([other.catalogName, other.schemaName, other.name]) : ''
   const rightSource = other ? other.qualifiedName.slice(0, -right.length - 1) : ''
-  const sides: SideNames =
-    rightSource === source.name
-      ? { left: left.name, right: other?.name ?? 'the other table' }
-      : { left: source.name, right: rightSource }
-  const what = describeDifferences(comparison, judged.value ?? 0, details, sides)
+  const sides = sideNames(
+    { source: source.name, table: left.name },
+    { source: rightSource, table: other?.name },
+  )
+  const value = judged.value ?? 0
   return {
     severity: comparison.severity,
     ruleName: comparison.name,
-    title: `${left.name}${describeWindow(comparison)}: ${what}${describeLimits(comparison)}`,
+    title: describeComparison(comparison, { value, details, sides, table: left.name }),
     details: {
       check_id: comparison.uuid,
       table_path: formatName([left.catalogName, left.schemaName, left.name]),
@@ -87,7 +87,7 @@ function alertTexts(
       right_table_path: right,
       level: comparison.level,
       ...filterDetails(comparison),
-      differing_rows: judged.value ?? 0,
+      differing_rows: value,
       rows_left: details.rowsLeft,
       rows_right: details.rowsRight,
       only_left: details.onlyLeft,

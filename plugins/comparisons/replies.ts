@@ -99,6 +99,10 @@ const dryRun = exampleRecord({
     .description('Empty: which statements are sent depends on what the first ones find.')
     .example([]),
   status: status.example('fail'),
+  message: text
+    .allow(null)
+    .description('What was found, as an alert would say it; null when status is error.')
+    .example('orders: 12 of 1,204,331 rows differ: 8 only in warehouse, 4 in total'),
   ...numbers,
   ...samples,
   warnings: Joi.array()

@@ -1,4 +1,5 @@
 /** What a comparison found, in words. */
+import { describeWindow } from '../checks/kit.ts'
 import { limitsOf } from './judge.ts'
 import type { Comparison, ComparisonDetails } from './models.ts'
 
@@ -9,6 +10,33 @@ const MAX_NAMED_COLUMNS = 3
 export interface SideNames {
   left: string
   right: string
+}
+
+/** A table, as far as a sentence names it; without a name for one that is gone. */
+interface NamedTable {
+  source: string
+  table: string | undefined
+}
+
+/** The names that tell two tables apart: those of their sources, or on one source their own. */
+export function sideNames(left: NamedTable, right: NamedTable): SideNames {
+  return left.source === right.source
+    ? { left: left.table ?? 'the table', right: right.table ?? 'the other table' }
+    : { left: left.source, right: right.source }
+}
+
+/** `orders per day: 412 of 1,204,331 rows differ: …, at most 10 rows`, the title of an alert. */
+export function describeComparison(
+  comparison: Pick<Comparison, 'level' | 'maxDifferingRows' | 'maxDifferingPercent' | 'windowSize'>,
+  {
+    value,
+    details,
+    sides,
+    table,
+  }: { value: number; details: ComparisonDetails; sides: SideNames; table: string },
+): string {
+  const what = describeDifferences(comparison, value, details, sides)
+  return `${table}${describeWindow(comparison)}: ${what}${describeLimits(comparison)}`
 }
 
 const counted = (count: number, what: string) =>
@@ -58,8 +86,8 @@ function describeRows(
   return `${value.toLocaleString('en')} of ${counted(all, 'row')} ${value === 1 ? 'differs' : 'differ'}: ${parts.join(', ')}`
 }
 
-/** `, at most 10 rows are allowed`; nothing where nothing may differ. */
-export function describeLimits(comparison: Parameters<typeof limitsOf>[0]): string {
+/** `, at most 10 rows`; nothing where nothing may differ. */
+function describeLimits(comparison: Parameters<typeof limitsOf>[0]): string {
   const { maxDifferingRows, maxDifferingPercent } = limitsOf(comparison)
   const limits = [
     ...(maxDifferingRows ? [counted(maxDifferingRows, 'row')] : []),

@@ -16,6 +16,12 @@ export interface ServiceReply<Body> {
   serverTime: Date
 }
 
+/** Options of a request that measures. */
+export interface RequestOptions {
+  /** How long the reply may take, beyond the usual minute. It is then not tried again: the first try may still run. */
+  timeoutMs?: number
+}
+
 export interface ServiceClient {
   /**
    * Calls a route of the API, given without `/api/v1`.
@@ -26,6 +32,7 @@ export interface ServiceClient {
     path: string,
     signal: AbortSignal,
     body?: object,
+    options?: RequestOptions,
   ): Promise<ServiceReply<Body>>
   /** Present on the database of the settings, where workers may not run: the command does the work itself. */
   local?: { server: Server; companyId: string }
@@ -38,6 +45,11 @@ export interface ClientOptions extends CommandOptions {
 }
 
 export function withRemoteOptions(command: Command): Command {
+  return withServiceOptions(command, '--key')
+}
+
+/** As `withRemoteOptions`. @param keyFlag the name of the option with the API key */
+export function withServiceOptions(command: Command, keyFlag: '--key' | '--api-key'): Command {
   return command
     .addOption(
       new Option('--url <url>', 'use the service at this address instead of the database of the settings')
@@ -45,7 +57,7 @@ export function withRemoteOptions(command: Command): Command {
         .conflicts('company'),
     )
     .addOption(
-      new Option('--key <key>', 'the API key of the service; better given by its variable').env(
+      new Option(`${keyFlag} <key>`, 'the API key of the service; better given by its variable').env(
         'TIDEMARK_API_KEY',
       ),
     )
@@ -140,9 +152,19 @@ export function remoteClient(url: string, key: string, retryDelayMs = RETRY_DELA
   if (!/^[\x21-\x7e]+$/.test(key))
     throw usageError('This is not an API key: check that it was copied completely')
   return {
-    async request<Body>(method: 'GET' | 'POST', path: string, signal: AbortSignal, body?: object) {
+    async request<Body>(
+      method: 'GET' | 'POST',
+      path: string,
+      signal: AbortSignal,
+      body?: object,
+      { timeoutMs }: RequestOptions = {},
+    ) {
       const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
-      const request = { method, path: `/api/v1${path}`, headers, ...(body && { body: JSON.stringify(body) }) }
+      const request = {
+        ...{ method, path: `/api/v1${path}`, headers },
+        ...(body && { body: JSON.stringify(body) }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      }
       return sendRequest<Body>(base, request, retryDelayMs, signal)
     },
   }
@@ -164,11 +186,13 @@ interface ServiceRequest {
   path: string
   headers: Record<string, string>
   body?: string
+  /** Of the reply; without it the usual one, and retries. */
+  timeoutMs?: number
 }
 
 async function sendRequest<Body>(
   base: string,
-  { path, headers: own, ...request }: ServiceRequest,
+  { path, headers: own, timeoutMs, ...request }: ServiceRequest,
   retryDelayMs: number,
   signal: AbortSignal,
 ): Promise<ServiceReply<Body>> {
@@ -181,13 +205,17 @@ async function sendRequest<Body>(
       // The key must not be sent to another address.
       followRedirect: false,
       throwHttpErrors: false,
-      timeout: TIMEOUTS_MS,
+      timeout: {
+        ...TIMEOUTS_MS,
+        ...(timeoutMs !== undefined && { response: timeoutMs, request: timeoutMs }),
+      },
       retry: { limit: 0 },
       signal,
     }).catch((error: RequestError) => {
       throw signal.aborted ? signal.reason : connectionError(base, error)
     })
-  const response = await sendWithRetries(send, retryDelayMs, signal)
+  const unavailable = timeoutMs === undefined ? MAX_RETRIES.unavailable : 0
+  const response = await sendWithRetries(send, { ...MAX_RETRIES, unavailable }, retryDelayMs, signal)
   const { statusCode, headers } = response
   if (statusCode >= 300 && statusCode < 400) throw redirectError(base, headers.location)
   const body = parseJson(response.body)
@@ -199,12 +227,13 @@ async function sendRequest<Body>(
 /** Retries what may succeed later, after the time of Retry-After or an increasing delay. */
 async function sendWithRetries(
   send: () => Promise<Response<string>>,
+  limits: typeof MAX_RETRIES,
   retryDelayMs: number,
   signal: AbortSignal,
 ): Promise<Response<string>> {
   for (let tries = 1; ; tries++) {
     const sent = await send().catch((error: unknown) => {
-      if (error instanceof CommandError && error.isTransient && tries <= MAX_RETRIES.unavailable) return error
+      if (error instanceof CommandError && error.isTransient && tries <= limits.unavailable) return error
       throw error
     })
     if (sent instanceof CommandError) await pause(tries * retryDelayMs, undefined, { signal })
@@ -212,9 +241,9 @@ async function sendWithRetries(
       const { statusCode, headers } = sent
       const maxRetries =
         statusCode === 429
-          ? MAX_RETRIES.rateLimited
+          ? limits.rateLimited
           : UNAVAILABLE_STATUSES.includes(statusCode)
-            ? MAX_RETRIES.unavailable
+            ? limits.unavailable
             : 0
       const waitMs = Number(headers['retry-after']) * 1_000 || tries * retryDelayMs
       if (tries > maxRetries || waitMs > MAX_RETRY_AFTER_MS) return sent

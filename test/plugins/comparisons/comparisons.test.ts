@@ -1,41 +1,15 @@
 import t from 'tap'
 import { scanJob } from '../../../plugins/checks/jobs.ts'
-import { startSource } from '../../helpers/source.ts'
-import { discover, makeStage, makeWorldOn, type World } from '../../helpers/world.ts'
+import { discover, makeStage, type makeWorldOn } from '../../helpers/world.ts'
+import { shopAndWarehouse } from './two-sources.ts'
 
 /** One server for all tests of this file, which have sources of their own. */
 const stage = await makeStage(t)
 const sdk = '/api/v1/sdk'
 
-const ORDERS = [
-  'create table orders (id int primary key, status text, total numeric(10, 2), placed_at timestamptz)',
-  `insert into orders select g, 'paid', g + 0.5, timestamptz '2026-03-01 12:00Z' + g * interval '1 minute'
-   from generate_series(1, 50) g`,
-]
-const COPY = [
-  ...ORDERS,
-  'alter table orders rename to orders_copy',
-  'delete from orders_copy where id in (7, 8)',
-  `update orders_copy set total = total + 1 where id = 20`,
-  `insert into orders_copy values (99, 'new', 1, '2026-03-01')`,
-]
-
-/** A warehouse with a copy of the orders of a shop, which is another source. */
-async function shopAndWarehouse(t: Parameters<typeof makeWorldOn>[0]) {
-  const shop = await makeWorldOn(t, stage, ORDERS)
-  await discover(shop)
-  const source = await startSource(t)
-  for (const statement of COPY) await source.query(statement)
-  const { tenant } = stage
-  const made = await tenant.ask('POST', `${sdk}/assets`, {
-    ...{ name: 'warehouse', source_type: 'postgresql', connection_config: source.config },
-  })
-  const warehouse: World = { ...stage, source, asset: made.body.data as World['asset'] }
-  t.teardown(async () => {
-    await tenant.ask('DELETE', `${sdk}/assets/${warehouse.asset.id}`)
-    await stage.app.query('delete from alerts where source_id = $1', [warehouse.asset.id])
-  })
-  await discover(warehouse)
+/** A shop and its warehouse, with what asks for comparisons of the two. */
+async function comparedStage(t: Parameters<typeof makeWorldOn>[0]) {
+  const { shop, warehouse, tenant } = await shopAndWarehouse(t, stage)
   const base = `${sdk}/comparisons/${warehouse.asset.id}`
   const body = {
     table_path: 'orders_copy',
@@ -63,7 +37,7 @@ async function shopAndWarehouse(t: Parameters<typeof makeWorldOn>[0]) {
 }
 
 void t.test('rows of two sources are compared, and shown by their keys', async t => {
-  const { tenant, base, made, execute, shop, warehouse } = await shopAndWarehouse(t)
+  const { tenant, base, made, execute, shop, warehouse } = await comparedStage(t)
   const id = await made()
   t.match(id, /^c_/)
   const result = await execute(id)
@@ -121,7 +95,7 @@ void t.test('rows of two sources are compared, and shown by their keys', async t
 })
 
 void t.test('tables of one source are compared there, by aggregates and counts too', async t => {
-  const { tenant, shop } = await shopAndWarehouse(t)
+  const { tenant, shop } = await comparedStage(t)
   await shop.source.query('create table archive as select * from orders where id < 40')
   await discover(shop)
   const base = `${sdk}/comparisons/dry-run`
@@ -158,7 +132,7 @@ void t.test('tables of one source are compared there, by aggregates and counts t
 })
 
 void t.test('filters and windows of both sides apply', async t => {
-  const { tenant, body } = await shopAndWarehouse(t)
+  const { tenant, body } = await comparedStage(t)
   const dryRun = (more: object) =>
     tenant.ask('POST', `${sdk}/comparisons/dry-run`, { asset_id: 'warehouse', ...body, ...more })
   t.match((await dryRun({ filter: 'id < 7', right_filter: 'id < 7' })).body.data, {
@@ -174,7 +148,7 @@ void t.test('filters and windows of both sides apply', async t => {
 })
 
 void t.test('what cannot be compared is refused with a sentence that names the field', async t => {
-  const { tenant, base, body } = await shopAndWarehouse(t)
+  const { tenant, base, body } = await comparedStage(t)
   const refused = async (more: object) => {
     const { status, body: reply } = await tenant.ask('POST', base, { ...body, ...more })
     t.equal(status, 400, JSON.stringify(more))
@@ -200,7 +174,7 @@ void t.test('what cannot be compared is refused with a sentence that names the f
 })
 
 void t.test('a key that several rows share is an error, never a pass', async t => {
-  const { warehouse, made, execute } = await shopAndWarehouse(t)
+  const { warehouse, made, execute } = await comparedStage(t)
   const id = await made({ key_columns: ['status'], columns: ['total'] })
   t.match(await execute(id), {
     status: 'error',
@@ -212,7 +186,7 @@ void t.test('a key that several rows share is an error, never a pass', async t =
 })
 
 void t.test('values of personal data are not shown, of whichever side they are', async t => {
-  const { tenant, made, execute } = await shopAndWarehouse(t)
+  const { tenant, made, execute } = await comparedStage(t)
   const tag = { asset_id: 'shop', name: 'pii', object_path: 'public.orders.total', object_type: 'column' }
   t.equal((await tenant.ask('POST', `${sdk}/tags`, tag)).status, 201)
   const { samples } = await execute(await made())
@@ -221,7 +195,7 @@ void t.test('values of personal data are not shown, of whichever side they are',
 })
 
 void t.test('between two sources, a side that shows no rows refuses to have them compared', async t => {
-  const { tenant, warehouse, made, execute } = await shopAndWarehouse(t)
+  const { tenant, warehouse, made, execute } = await comparedStage(t)
   const id = await made()
   await tenant.ask('PATCH', `${sdk}/assets/${warehouse.asset.id}`, { query_access_level: 'aggregates' })
   t.match(await execute(id), {
@@ -231,7 +205,7 @@ void t.test('between two sources, a side that shows no rows refuses to have them
 })
 
 void t.test('the sweep runs it beside the other checks of its table', async t => {
-  const { tenant, made, warehouse } = await shopAndWarehouse(t)
+  const { tenant, made, warehouse } = await comparedStage(t)
   const id = await made()
   const metric = await tenant.ask('POST', `${sdk}/metrics/${warehouse.asset.id}`, {
     ...{ table_path: 'orders_copy', metric_type: 'row_count' },
