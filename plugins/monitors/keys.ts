@@ -40,6 +40,7 @@ function describe(kind: CheckKindName, fields: CheckFields): string[] {
       ...(Array.isArray(fields.group_by_columns) ? (fields.group_by_columns as unknown[]) : []),
     ],
     referential: [fields.child_column_name, 'references'],
+    comparison: ['equals', fields.right_source, String(fields.right_table_path).split('.').at(-1)],
   }
   return (parts[kind] ?? [fields.column_name, kind]).filter(part => typeof part === 'string')
 }

@@ -11,6 +11,7 @@ const { signUp, query, shop } = await startMonitors(t)
 const ours = await signUp()
 const theirs = await signUp('Theirs')
 const { ids, name, database } = await shop(t, [ours, theirs])
+const other = await shop(t, [ours, theirs])
 const [here, there] = [monitorsOf(ours, ids[0]!), monitorsOf(theirs, ids[1]!)]
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
@@ -116,6 +117,36 @@ const reference = fc.record({
   max_orphan_count: some(fc.nat()),
   max_orphan_percent: some(fc.double({ min: 0, max: 100, noNaN: true })),
 })
+const numbers = fc.record({ tolerance: fc.constantFrom(0, 0.01), round: fc.nat({ max: 4 }) })
+const comparison = fc
+  .tuple(
+    fc.oneof(
+      fc.record({
+        key_columns: fc.constantFrom(['id'], [{ left: 'id', right: 'customer_id' }], ['id', 'status']),
+        columns: some(
+          fc.tuple(
+            fc.constantFrom('status', { left: 'status', trim: true, null_is_empty: true }),
+            numbers.map(rule => ({ left: 'total', ...rule })),
+            fc.constant({ left: 'updated_at', right: 'updated_at', precision: 'second' }),
+          ),
+        ),
+        max_differing_rows: some(fc.nat()),
+        max_differing_percent: some(fc.double({ min: 0, max: 100, noNaN: true })),
+      }),
+      fc.record({
+        level: fc.constantFrom('aggregates', 'counts'),
+        group_by_columns: some(fc.constantFrom([], ['status'], [{ left: 'id', right: 'customer_id' }])),
+      }),
+    ),
+    fc.record({
+      right_source: some(fc.constant(other.name)),
+      right_table_path: fc.constant('public.orders'),
+      right_filter: some(fc.constant('id > 1')),
+      ...{ severity, capture_interval: interval, is_active: active, description: some(words) },
+    }),
+    rowsOfCheck,
+  )
+  .map(([what, more, of]) => ({ ...what, ...more, ...of }))
 const schedule = fc.oneof(
   fc.record({ sla_threshold: fc.constantFrom('24h', '7d', '90m'), check_interval: some(fc.constant('6h')) }),
   fc.record({ monitoring_mode: fc.constant('auto_learn'), is_active: active }),
@@ -130,6 +161,7 @@ const document = fc
     validity: fc.array(rule, { maxLength: 5 }),
     metric: fc.array(metric, { maxLength: 4 }),
     referential: fc.array(reference, { maxLength: 2 }),
+    comparison: fc.array(comparison, { maxLength: 2 }),
     freshness: fc.array(schedule, { maxLength: 1 }),
   })
   .map(checks => {
