@@ -41,7 +41,7 @@ const comparedPair = Joi.alternatives(
   }),
 )
 
-const pairReply = Joi.object({ left: held.text, right: held.text })
+const pairReply = Joi.object({ left: held.text.required(), right: held.text.required() })
 const comparedReply = pairReply.keys({ ...rules }).unknown(false)
 
 /** Fields that say what is compared; they cannot be changed. */

@@ -14,13 +14,29 @@ import { tuningTexts } from './texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
 import { withoutWindow } from './scope-specs.ts'
+import { comparisonTexts } from './comparison-texts.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
 import { COLUMNS, listSpecs, newSpecs, readColumns, withoutHidden } from './specs.ts'
 
-/** What stands for the referential check among the types, which it is none of. */
-const REFERENTIAL = 'referential'
+/** The kinds of checks without types, which stand among the types. */
+const KINDS = {
+  referential: {
+    group: 'References: do values occur in another table',
+    title: tuningTexts.referential,
+    description: tuningTexts.referentialText,
+  },
+  comparison: {
+    group: comparisonTexts.group,
+    title: comparisonTexts.title,
+    description: comparisonTexts.text,
+  },
+} as const
+
+type UntypedKind = keyof typeof KINDS
+
+const isUntyped = (word: string): word is UntypedKind => Object.hasOwn(KINDS, word)
 
 /** An empty name is kept in the address: it shows the list of types. */
 const addressOf = (type: string) =>
@@ -40,8 +56,9 @@ export function AddCheck({ table, done }: { table: Table; done: () => void }) {
     <${Loaded} of=${types} what=${texts.checks.toLowerCase()} rows=${8}>
       ${(items: readonly CheckType[]) => {
         const type = items.find(item => item.type === chosen)
-        if (!type && chosen !== REFERENTIAL) return html`<${TypeList} types=${items} />`
-        return html`<${NewCheck} key=${chosen} table=${table} type=${type} done=${done} />`
+        if (type) return html`<${NewCheck} key=${chosen} table=${table} type=${type} done=${done} />`
+        if (!isUntyped(chosen)) return html`<${TypeList} types=${items} />`
+        return html`<${NewCheck} key=${chosen} table=${table} untyped=${chosen} done=${done} />`
       }}
     <//>
   </section>`
@@ -57,13 +74,11 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
           .map(({ type, description }) => ({ id: type, title: type, description })),
       ] as const,
   )
-  const reference = {
-    id: REFERENTIAL,
-    title: tuningTexts.referential,
-    description: tuningTexts.referentialText,
-  }
+  const others = Object.entries(KINDS).map(
+    ([id, { group, ...texts }]) => [group, [{ id, ...texts }]] as const,
+  )
   return html`<p>What should be checked?</p>
-    ${[...groups, ['References: do values occur in another table', [reference]] as const].map(
+    ${[...groups, ...others].map(
       ([title, items]) =>
         html`<h3 key=${title}>${title}</h3>
           <ul class="types">
@@ -79,9 +94,20 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
     )}`
 }
 
-/** The form of one type. @param props.type absent for a referential check */
-function NewCheck({ table, type, done }: { table: Table; type: CheckType | undefined; done: () => void }) {
-  const kind: CheckKind = !type ? 'referential' : type.family === 'rule' ? 'validity' : 'metric'
+/** The form of one type, or of a kind without types. */
+function NewCheck({
+  table,
+  type,
+  untyped = 'referential',
+  done,
+}: {
+  table: Table
+  type?: CheckType
+  untyped?: UntypedKind
+  done: () => void
+}) {
+  const typed = type && (type.family === 'rule' ? 'validity' : 'metric')
+  const kind: CheckKind = typed ?? untyped
   const [query] = useQuery()
   const specs = newSpecs(kind, type, table)
   const names = type && type.column !== 'ignored' ? (type.columns ?? []) : []
@@ -93,13 +119,12 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
   }
   const hasColumns = type !== undefined && type.column !== 'ignored'
   const all = [...(hasColumns ? [columnSpec] : []), ...listSpecs(specs)]
-  const form = useForm(`new check ${table.id} ${type?.type ?? REFERENTIAL}`, all)
+  const form = useForm(`new check ${table.id} ${type?.type ?? untyped}`, all)
   const [results, setResults] = useState<readonly ColumnResult[]>([])
   const columns = hasColumns ? readColumns(form.values[COLUMNS.name]) : []
   // Several checks of one name could not be told apart.
   const shown = withoutHidden(all, form.values).filter(({ name }) => name !== 'name' || columns.length < 2)
-  const fixed =
-    kind === 'referential' ? {} : { [kind === 'validity' ? 'rule_type' : 'metric_type']: type!.type }
+  const fixed = type ? { [kind === 'validity' ? 'rule_type' : 'metric_type']: type.type } : {}
 
   const save = async () => {
     let failed: ColumnResult[] = []
@@ -108,15 +133,15 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     const isDone = await form.send(shown, async ({ column_names: _columns, ...body }) => {
       const path =
         kind === 'referential' ? { child_table_path: table.table_path } : { table_path: table.table_path }
-      const sent = { ...fixed, ...(kind === 'referential' ? body : withoutWindow(body, table)), ...path }
-      if (kind === 'referential' || columns.length < 2) {
+      const sent = { ...fixed, ...(typed ? withoutWindow(body, table) : body), ...path }
+      if (!typed || columns.length < 2) {
         await createCheck(kind, table.id, {
           ...sent,
           ...(columns[0] !== undefined && { column_name: columns[0] }),
         })
         return
       }
-      outcomes = await createChecks(kind, table.id, { ...sent, column_names: columns })
+      outcomes = await createChecks(typed, table.id, { ...sent, column_names: columns })
       failed = outcomes.filter(({ status }) => status === 'failed')
     })
     if (!isDone) return
@@ -134,8 +159,8 @@ function NewCheck({ table, type, done }: { table: Table; type: CheckType | undef
     setResults(outcomes)
   }
   return html`<p>
-      <strong>${type?.type ?? tuningTexts.referential}</strong>${' '}<span class="quiet"
-        >${type?.description ?? tuningTexts.referentialText}</span
+      <strong>${type?.type ?? KINDS[untyped].title}</strong>${' '}<span class="quiet"
+        >${type?.description ?? KINDS[untyped].description}</span
       >
     </p>
     <p class="actions above"><a class="button small" href=${addressOf('')}>Another type</a></p>

@@ -6,25 +6,30 @@ import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { tuningTexts } from './texts.ts'
 import { RemovalNote } from './managed-note.ts'
-import { deleteCheck, runCheck, updateCheck } from './requests.ts'
+import { deleteCheck, runCheck, updateCheck, type CheckRun } from './requests.ts'
 
 /** What a person may do with a check: run it now, edit, pause, delete. */
 export function CheckActions({
   table,
   check,
+  ran,
   changed,
 }: {
   table: string
   check: { id: string; name: string; is_active: boolean }
+  /** The check was run. */
+  ran: (run: CheckRun) => void
   /** The check has changed, so that lists must be loaded again. */
   changed: () => void
 }) {
   const { id, name, is_active: isActive } = check
   const [isAsking, setAsking] = useState(false)
   const [isRunning, run] = useAction(tuningTexts.runNow, async () => {
-    const { status, message } = await runCheck(table, id)
-    const ran = status === 'pass' ? 'passed' : status === 'fail' ? 'failed' : 'error'
-    notify([tuningTexts.ran[ran], message].filter(Boolean).join(' '), { isError: ran === 'error' })
+    const run = await runCheck(table, id)
+    const { status, message } = run
+    ran(run)
+    const ending = status === 'pass' ? 'passed' : status === 'fail' ? 'failed' : 'error'
+    notify([tuningTexts.ran[ending], message].filter(Boolean).join(' '), { isError: ending === 'error' })
     changed()
   })
   const [isChanging, toggle] = useAction(isActive ? tuningTexts.pause : tuningTexts.resume, async () => {

@@ -3,13 +3,13 @@ import { Fields, MoreFields } from '../forms/fields.ts'
 import type { FormState } from '../forms/form.ts'
 import type { FieldSpec } from '../forms/schema.ts'
 import { api } from '../lib/api.ts'
-import { useData, useDebounced } from '../lib/data.ts'
+import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { ColumnChoice } from './column-choice.ts'
+import { ComparisonFields } from './comparison-fields.ts'
+import { useOtherTable } from './other-table.ts'
 import { withoutHidden, type CheckSpecs } from './specs.ts'
 import { tuningTexts } from './texts.ts'
-
-const TYPING_MS = 300
 
 /** The fields of a check, with the choices that depend on what is chosen. */
 export function CheckFields({
@@ -35,10 +35,15 @@ export function CheckFields({
   const shown = (all: readonly FieldSpec[]) =>
     withoutHidden(all, form.values).map(spec => ({ ...spec, ...choices[spec.name] }))
   const more = shown(specs.more)
+  const isComparison = specs.measured.some(({ name }) => name === 'right_table_path')
   const isGroups = ({ name }: FieldSpec) => name === 'group_by_columns'
   return html`
     ${columns && html`<${ColumnChoice} form=${form} spec=${columns.spec} columns=${columns.names} />`}
-    <${Fields} form=${form} of=${shown(specs.measured)} />
+    ${
+      isComparison
+        ? html`<${ComparisonFields} form=${form} specs=${shown(specs.measured)} table=${table} />`
+        : html`<${Fields} form=${form} of=${shown(specs.measured)} />`
+    }
     <${Fields} form=${form} of=${shown(specs.main)} />
     ${
       specs.window.length > 0 &&
@@ -75,26 +80,10 @@ function useSchedules({ values }: FormState): [string, string][] {
 
 /** The tables and columns that a referential check may point to, as a person writes. */
 function useParents(table: Table, { measured }: CheckSpecs, { values }: FormState) {
-  const path = String(values.parent_table_path ?? '')
-  const search = useDebounced(path.split('.').at(-1)!.trim(), TYPING_MS)
   const isAsked = measured.some(({ name }) => name === 'parent_table_path')
-  const tables = useData(isAsked ? `parents ${table.source} ${search}` : null, async signal => {
-    const query = { source: table.source, limit: 20, ...(search && { search }) }
-    const { data } = await api.get('/api/v1/assets', { query, signal })
-    return data.flatMap(asset => ('table_path' in asset ? [asset as Table] : []))
-  })
-  const parent = tables.data?.find(
-    ({ table_path: full }) => path !== '' && (full === path || full.endsWith(`.${path}`)),
+  const { paths, columns } = useOtherTable(
+    isAsked ? table.source : null,
+    String(values.parent_table_path ?? ''),
   )
-  const columns = useData(parent ? `columns ${parent.id}` : null, async signal => {
-    const { data } = await api.get('/api/v1/sdk/assets/{asset_id}', {
-      path: { asset_id: parent!.id },
-      signal,
-    })
-    return ((data as Table).columns ?? []).map(({ name }) => name)
-  })
-  return {
-    parent_table_path: { suggestions: (tables.data ?? []).map(({ table_path: full }) => full) },
-    parent_column_name: { suggestions: columns.data ?? [] },
-  }
+  return { parent_table_path: { suggestions: paths }, parent_column_name: { suggestions: columns } }
 }

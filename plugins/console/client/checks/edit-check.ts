@@ -1,4 +1,4 @@
-import type { Metric, Table, ValidityRuleDetail } from 'tidemark/client'
+import type { Comparison, Metric, Table, ValidityRuleDetail } from 'tidemark/client'
 import { Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
 import { useData } from '../lib/data.ts'
@@ -10,6 +10,7 @@ import { tuningTexts } from './texts.ts'
 import { formTexts } from '../forms/texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
+import { shortPair } from './comparison-specs.ts'
 import { ManagedNote } from './managed-note.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
@@ -100,8 +101,21 @@ function fixedOf(record: Check): Record<string, unknown> {
       ...ownFields(rest),
     }
   }
+  if ('right_table_path' in record) return comparedOf(record)
   const { child_column_name, parent_table_path, parent_column_name, filter } = record
   return { child_column_name, parent_table_path, parent_column_name, ...withoutNulls({ filter }) }
+}
+
+function comparedOf(record: Comparison): Record<string, unknown> {
+  const { right_source, right_table_path, level, key_columns, columns, group_by_columns, ...rest } = record
+  const { filter, right_filter, time_column, window } = rest
+  return {
+    ...{ right_source, right_table_path, level },
+    ...(key_columns.length > 0 && { key_columns: key_columns.map(shortPair) }),
+    ...(columns && { columns: columns.map(shortPair) }),
+    ...(group_by_columns.length > 0 && { group_by_columns: group_by_columns.map(shortPair) }),
+    ...withoutNulls({ filter, right_filter, time_column, window }),
+  }
 }
 
 const COMMON_FIELDS = new Set(

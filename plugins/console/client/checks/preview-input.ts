@@ -3,6 +3,7 @@ import type { FormState } from '../forms/form.ts'
 import { buildBody, type FieldSpec, type Values } from '../forms/schema.ts'
 import type { Limit } from './past.ts'
 import { withoutWindow } from './scope-specs.ts'
+import { sideNames } from './comparison-result.ts'
 import { hasLimit } from './specs.ts'
 import type { PreviewInput } from './preview.ts'
 import { dryRunCheck, type CheckKind, type DryRun } from './requests.ts'
@@ -47,6 +48,7 @@ export function previewOf({
     key: JSON.stringify([fixed, measured]),
     limit: limitOf(kind, values),
     columns,
+    ...(kind === 'comparison' && { sides: sidesOf(table, { ...fixed, ...values }) }),
     hasWindow: String(fixed.window ?? values.window ?? '').trim() !== '',
     setLimit: limit =>
       'threshold' in limit
@@ -63,7 +65,8 @@ export function previewOf({
           ...(column !== undefined && { column_name: column }),
           ...(kind === 'referential'
             ? { child_table_path: table.table_path }
-            : { table_path: table.table_path, lookback_days: days }),
+            : { table_path: table.table_path }),
+          ...(hasPast(kind) && { lookback_days: days }),
         })
       })
       return found
@@ -71,9 +74,17 @@ export function previewOf({
   }
 }
 
+const sidesOf = (
+  { source, table_path }: Table,
+  { right_source, right_table_path }: Record<string, unknown>,
+) =>
+  sideNames({ source, table: table_path }, { source: String(right_source), table: String(right_table_path) })
+
+const hasPast = (kind: CheckKind) => kind === 'validity' || kind === 'metric'
+
 /** What the form judges by at the moment; null of a check that has no past. A field that is wrong counts as its default. */
 function limitOf(kind: CheckKind, values: Values): Limit | null {
-  if (kind === 'referential') return null
+  if (!hasPast(kind)) return null
   const number = (name: string, fallback: number) => {
     const text = String(values[name] ?? '').trim()
     return text === '' || !Number.isFinite(Number(text)) ? fallback : Number(text)

@@ -4,6 +4,7 @@ import { countOf, formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { Status } from '../parts/status.ts'
 import { tuningTexts } from './texts.ts'
+import { DifferingRows, type SideNames } from './comparison-result.ts'
 import { isBeyondNow, isRule, type Limit, type RunWithPast } from './past.ts'
 import { PastPanel } from './past-panel.ts'
 import type { DryRun } from './requests.ts'
@@ -18,6 +19,8 @@ export interface PreviewInput {
   limit: Limit | null
   /** Columns to choose from, where the form makes several checks. */
   columns: readonly string[]
+  /** What the two tables of a comparison are called. */
+  sides?: SideNames
   /** Whether it is about buckets of time. */
   hasWindow: boolean
   /** Measures what the form holds. @returns undefined if a field is wrong, which the form then shows */
@@ -106,7 +109,8 @@ function Outcome({ result: { run, at, newest }, input }: { result: Result; input
       'history' in run &&
       html`<${PastPanel} run=${run} at=${at} newest=${newest} limit=${limit} setLimit=${input.setLimit} />`
     }
-    <${Statements} run=${run} />`
+    ${'differing_rows' in run && html`<${DifferingRows} found=${run} names=${input.sides} />`}
+    ${run.sql.length > 0 && html`<${Statements} run=${run} />`}`
 }
 
 /** What it would read, where the source was asked. */
@@ -122,6 +126,7 @@ function Cost({ run }: { run: DryRun }) {
 
 function describeNow(run: DryRun): string {
   if (run.status === 'error' || run.status === 'ERROR') return ''
+  if ('differing_rows' in run) return run.message ?? ''
   if ('orphan_count' in run)
     return [
       `${countOf(run.orphan_count, 'row')} of ${run.total_child_rows.toLocaleString('en-GB')} without a parent`,
@@ -144,7 +149,7 @@ function describeNow(run: DryRun): string {
 /** How the value of now would be judged by the limit that the form has now. */
 function Verdict({ run, limit }: { run: DryRun; limit: Limit | null }) {
   if (run.status === 'error' || run.status === 'ERROR') return html`<${Status} status="error" />`
-  if ('orphan_count' in run || !limit || ('groups' in run && run.groups))
+  if ('orphan_count' in run || 'differing_rows' in run || !limit || ('groups' in run && run.groups))
     return html`<${Word} isFailing=${/fail/i.test(run.status)} />`
   const ofPast = run as RunWithPast
   if ('breach' in ofPast && ofPast.breach) return html`<${Word} isFailing />`

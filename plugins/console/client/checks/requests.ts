@@ -1,11 +1,24 @@
-import type { MetricDryRun, ReferentialDryRun, ValidityDryRun } from 'tidemark/client'
+import type {
+  ComparisonDryRun,
+  ComparisonExecution,
+  MetricDryRun,
+  ReferentialDryRun,
+  UpdateComparisonRequest,
+  UpdateMetricRequest,
+  UpdateReferentialCheckRequest,
+  UpdateRuleRequest,
+  ValidityDryRun,
+} from 'tidemark/client'
 import { api, bodyOf, type FormBody } from '../lib/api.ts'
 
 /** The kinds of checks, as the list of all checks names them. */
-export type CheckKind = 'validity' | 'metric' | 'referential'
+export type CheckKind = 'validity' | 'metric' | 'referential' | 'comparison'
+
+/** The kinds whose types the API lists; checks of the others have none. */
+export type TypedKind = 'validity' | 'metric'
 
 /** What a dry run found. */
-export type DryRun = ValidityDryRun | MetricDryRun | ReferentialDryRun
+export type DryRun = ValidityDryRun | MetricDryRun | ReferentialDryRun | ComparisonDryRun
 
 /** What became of each column of a request that makes several checks. */
 export interface ColumnResult {
@@ -39,6 +52,12 @@ const ROUTES = {
     one: '/api/v1/sdk/referential/{asset_id}/{check_id}',
     dryRun: '/api/v1/sdk/referential/dry-run',
   },
+  comparison: {
+    idPrefix: 'c_',
+    all: '/api/v1/sdk/comparisons/{asset_id}',
+    one: '/api/v1/sdk/comparisons/{asset_id}/{comparison_id}',
+    dryRun: '/api/v1/sdk/comparisons/dry-run',
+  },
 } as const
 
 /** Whether a word of the API names a kind of checks. */
@@ -56,6 +75,7 @@ const pathOf = (table: string, id: string) => ({
   rule_id: id,
   metric_id: id,
   check_id: id,
+  comparison_id: id,
 })
 
 /** Creates one check of a table. */
@@ -69,11 +89,7 @@ export async function createCheck(kind: CheckKind, table: string, body: FormBody
 }
 
 /** Creates a rule or metric for each of several columns. */
-export async function createChecks(
-  kind: Exclude<CheckKind, 'referential'>,
-  table: string,
-  body: FormBody,
-): Promise<ColumnResult[]> {
+export async function createChecks(kind: TypedKind, table: string, body: FormBody): Promise<ColumnResult[]> {
   const path = { asset_id: table }
   const options = { path, body: bodyOf<never>(body), timeoutMs: MEASURE_TIMEOUT_MS }
   return (await api.post(ROUTES[kind].bulk, options)).data.results
@@ -90,7 +106,9 @@ export async function loadCheck(table: string, id: string, signal: AbortSignal) 
 export async function updateCheck(table: string, id: string, body: FormBody): Promise<void> {
   await api.patch(ROUTES[kindOf(id)].one, {
     path: pathOf(table, id),
-    body: bodyOf<never>(body),
+    body: bodyOf<
+      UpdateComparisonRequest | UpdateMetricRequest | UpdateReferentialCheckRequest | UpdateRuleRequest
+    >(body),
   })
 }
 
@@ -99,11 +117,17 @@ export async function deleteCheck(table: string, id: string): Promise<void> {
   await api.delete(ROUTES[kindOf(id)].one, { path: pathOf(table, id) })
 }
 
-/** Runs a check and waits for its end. @returns how it did, in lower case */
-export async function runCheck(
-  table: string,
-  id: string,
-): Promise<{ status: string; message: string | null }> {
+/** How a run of a check ended. */
+export interface CheckRun {
+  /** In lower case. */
+  status: string
+  message: string | null
+  /** The reply of a comparison, with rows that differ, which are shown only then. */
+  comparison?: ComparisonExecution
+}
+
+/** Runs a check and waits for its end. */
+export async function runCheck(table: string, id: string): Promise<CheckRun> {
   const kind = kindOf(id)
   const options = { path: pathOf(table, id), timeoutMs: MEASURE_TIMEOUT_MS }
   if (kind === 'metric') {
@@ -112,6 +136,11 @@ export async function runCheck(
     const worst = (['ERROR', 'FAIL'] as const).find(status => statuses.includes(status)) ?? 'PASS'
     const failed = data.snapshots.find(({ error_message: message }) => message !== null)
     return { status: worst.toLowerCase(), message: failed?.error_message ?? null }
+  }
+  if (kind === 'comparison') {
+    const path = '/api/v1/sdk/comparisons/{asset_id}/{comparison_id}/execute'
+    const { data } = await api.post(path, options)
+    return { status: data.status, message: data.error_message, comparison: data }
   }
   const { data } =
     kind === 'validity'

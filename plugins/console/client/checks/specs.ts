@@ -2,6 +2,7 @@ import type { CheckType, Table } from 'tidemark/client'
 import { readSchema, type FieldSpec, type Values } from '../forms/schema.ts'
 import { tuningTexts } from './texts.ts'
 import type { CheckKind } from './requests.ts'
+import { comparedSpecs, DIFFERENCE_LIMITS, hiddenByLevel } from './comparison-specs.ts'
 import { FILTER, LATE_DATA, windowSpecs } from './scope-specs.ts'
 
 /** The fields of a form, in its order; a person may leave those of `more` as they are. */
@@ -270,20 +271,32 @@ function referentialSpecs(isNew: boolean): OwnSpecs {
   }
 }
 
-/** The fields of a new check. @param type absent for a referential check, which takes no window */
+/** @param table absent for one that exists */
+function comparisonSpecs(table: Table | undefined): OwnSpecs {
+  return {
+    measured: table ? comparedSpecs(table) : [],
+    main: [severity, ...DIFFERENCE_LIMITS, intervalNamed('capture_interval')],
+    more: [name, description],
+  }
+}
+
+/** The fields of a new check. @param type absent for the kinds without types */
 export function newSpecs(kind: CheckKind, type: CheckType | undefined, table: Table): CheckSpecs {
-  const own = ownSpecs(kind, type, true)
-  return { ...own, measured: [...own.measured, FILTER], window: type ? windowSpecs(table) : [] }
+  const own = ownSpecs(kind, type, table)
+  const window = kind === 'referential' ? [] : windowSpecs(table)
+  return { ...own, measured: kind === 'comparison' ? own.measured : [...own.measured, FILTER], window }
 }
 
 /** The fields of a check that can be changed. */
 export function editSpecs(kind: CheckKind, hasWindow: boolean): CheckSpecs {
-  return { ...ownSpecs(kind, undefined, false), window: hasWindow ? LATE_DATA : [] }
+  return { ...ownSpecs(kind, undefined, undefined), window: hasWindow ? LATE_DATA : [] }
 }
 
-function ownSpecs(kind: CheckKind, type: CheckType | undefined, isNew: boolean): OwnSpecs {
+/** @param table that of a new check */
+function ownSpecs(kind: CheckKind, type: CheckType | undefined, table: Table | undefined): OwnSpecs {
   if (kind === 'validity') return ruleSpecs(type)
-  return kind === 'metric' ? metricSpecs(type) : referentialSpecs(isNew)
+  if (kind === 'comparison') return comparisonSpecs(table)
+  return kind === 'metric' ? metricSpecs(type) : referentialSpecs(table !== undefined)
 }
 
 /** All fields in the order of the form. */
@@ -304,6 +317,10 @@ export function withoutImplied<Record extends object>(record: Record): Record {
 
 /** The fields that apply to what is chosen in others: the threshold of manual mode, the hours of auto mode. */
 export function withoutHidden(specs: readonly FieldSpec[], values: Values): FieldSpec[] {
+  if (values.level !== undefined) {
+    const others = hiddenByLevel(values)
+    return specs.filter(spec => !others.includes(spec.name))
+  }
   const mode = values.detection_mode
   if (mode === undefined) {
     const isChange = String(values.max_change_percent ?? '').trim() !== ''

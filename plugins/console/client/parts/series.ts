@@ -1,3 +1,4 @@
+import type { ComparisonResult } from 'tidemark/client'
 import { countOf, formatNumber, formatTime } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import type { OperatingHours } from './chart/operating-hours.ts'
@@ -119,6 +120,36 @@ export async function loadReferentialSeries(
     lines: result.error_message ? [result.error_message] : [],
   }))
   return seriesOf(points, pagination.has_more, data.operating_hours)
+}
+
+/** The differing rows of a comparison at each check; the aggregates that differ, where these are compared. */
+export async function loadComparisonSeries(
+  { table, id }: CheckKey,
+  { offset, signal }: PageRequest,
+): Promise<Series> {
+  const { data, pagination } = await api.get('/api/v1/sdk/comparisons/{asset_id}/{comparison_id}/results', {
+    path: { asset_id: table, comparison_id: id },
+    query: { limit: PAGE_LIMIT, offset },
+    signal,
+  })
+  const points = data.items.map(result => ({
+    at: Date.parse(result.checked_at),
+    value: result.differing_rows,
+    isAnomaly: result.status === 'fail',
+    lines: [result.error_message ?? describeSides(result), ...describeBucket(result)].filter(Boolean),
+  }))
+  return seriesOf(points, pagination.has_more, data.operating_hours)
+}
+
+function describeSides({ only_left: left, only_right: right, differing }: ComparisonResult): string {
+  const parts = [
+    [left, 'only left'],
+    [right, 'only right'],
+    [differing, 'with other values'],
+  ] as const
+  return parts
+    .flatMap(([count, what]) => (count ? [`${count.toLocaleString('en-GB')} ${what}`] : []))
+    .join(', ')
 }
 
 /** The age of a table's newest row at each check of its freshness in hours. */

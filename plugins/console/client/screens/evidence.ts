@@ -8,6 +8,7 @@ import { SeriesChart } from '../parts/series-chart.ts'
 import {
   type PageRequest,
   readHours,
+  loadComparisonSeries,
   loadFreshnessSeries,
   loadMetricSeries,
   loadReferentialSeries,
@@ -74,6 +75,15 @@ export function Evidence({ alert }: { alert: Alert }) {
         id=${`series ${id}`}
         title=${alert.rule_name}
         load=${(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
+      />
+    </section>`
+  if (alert.event_type === 'comparison_failure')
+    return html`<section>
+      <h3>${alert.rule_name}<${Help} page="checks#comparisons" about=${alert.rule_name} /></h3>
+      <${SeriesChart}
+        id=${`series ${id}`}
+        title=${alert.rule_name}
+        load=${(page: PageRequest) => loadComparisonSeries({ table, id }, page)}
       />
     </section>`
   if (alert.event_type === 'freshness_violation')

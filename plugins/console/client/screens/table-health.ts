@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
@@ -13,9 +14,16 @@ import { InvalidRows } from '../parts/invalid-rows.ts'
 import { lazy } from '../parts/lazy.ts'
 import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
-import { loadMetricSeries, loadReferentialSeries, loadRuleSeries, type PageRequest } from '../parts/series.ts'
+import {
+  loadComparisonSeries,
+  loadMetricSeries,
+  loadReferentialSeries,
+  loadRuleSeries,
+  type PageRequest,
+} from '../parts/series.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
+import type { CheckRun } from '../checks/requests.ts'
 import { Scope } from '../checks/scope.ts'
 import type { TabProps } from './props.ts'
 
@@ -37,6 +45,7 @@ async function loadChecks(table: string, signal: AbortSignal) {
 
 const AddCheck = lazy(async () => (await import('../checks/add-check.ts')).AddCheck)
 const EditCheck = lazy(async () => (await import('../checks/edit-check.ts')).EditCheck)
+const ComparisonOutcome = lazy(async () => (await import('../checks/comparison-result.ts')).ComparisonOutcome)
 const CheckActions = lazy(async () => (await import('../checks/check-actions.ts')).CheckActions)
 
 /** The checks of a table, or the form that adds or changes one, as the address says. */
@@ -64,6 +73,8 @@ function CheckTable({ table, reload }: TabProps) {
     }))
   })
   const openId = query.get('check')
+  // The last one; kept here because its check may change its place in the list.
+  const [run, setRun] = useState<CheckRun & { id: string }>()
   const columns: Column<Check>[] = [
     {
       label: html`${texts.check}<${Help}
@@ -89,8 +100,23 @@ function CheckTable({ table, reload }: TabProps) {
     reload()
   }
   const openCheck = (check: Check) =>
-    html`${canWrite() && html`<${CheckActions} table=${table.id} check=${check} changed=${changed} />`}
-      <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />`
+    html`${
+        canWrite() &&
+        html`<${CheckActions}
+          table=${table.id}
+          check=${check}
+          ran=${(run: CheckRun) => setRun({ id: check.id, ...run })}
+          changed=${changed}
+        />`
+      }
+      ${
+        check.kind === 'comparison' &&
+        html`<${ComparisonOutcome}
+          table=${table}
+          check=${check}
+          run=${run?.id === check.id ? run.comparison : undefined}
+        />`
+      } <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />`
   return html`<section>
     <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
       ${(found: readonly Check[]) =>
@@ -124,7 +150,12 @@ function CheckTable({ table, reload }: TabProps) {
   </section>`
 }
 
-const LOADERS = { validity: loadRuleSeries, metric: loadMetricSeries, referential: loadReferentialSeries }
+const LOADERS = {
+  validity: loadRuleSeries,
+  metric: loadMetricSeries,
+  referential: loadReferentialSeries,
+  comparison: loadComparisonSeries,
+}
 
 function CheckChart({ table, check, marks }: { table: string; check: Check; marks?: readonly ChartMark[] }) {
   // A feature of a later version may list checks of another kind.

@@ -1,0 +1,28 @@
+/** The sentences of comparisons, in English. */
+export const comparisonTexts = {
+  title: 'Comparison',
+  text: 'This table is equal to another one, of this source or of another: every row, aggregates, or how many rows there are.',
+  group: 'Comparisons: is a copy equal',
+  levels: {
+    rows: 'every row, by its key',
+    aggregates: 'counts, sums and extremes of columns',
+    counts: 'how many rows there are',
+  },
+  exact: 'equal',
+  nameOnRight: (column: string) => `Column of the other table for ${column}`,
+  ruleOf: (column: string) => `When values of ${column} count as equal`,
+  numberOf: (column: string) => `Number of the rule of ${column}`,
+  result: 'What was compared',
+  rows: 'Rows',
+  only: 'Only here',
+  differing: 'With other values',
+  differingColumns: 'Rows that differ in each column',
+  samples: 'Rows that differ',
+  aggregates: 'Aggregates that differ',
+  present: 'present',
+  missing: 'missing',
+  noRows: 'The rows are not kept. Run it now to see some that differ.',
+  hidden: 'Personal data is shown as •••.',
+  more: (count: number) => `and ${count.toLocaleString('en-GB')} more`,
+  notRun: 'It has not run yet.',
+}
