@@ -1,6 +1,7 @@
 /** The commands `contracts validate`, `contracts test` and `contracts draft`. */
 import { Option } from 'commander'
-import { postPublic, ServiceError } from '../../server/cli/client.ts'
+import { postPublic } from '../../server/cli/client.ts'
+import { ServiceError } from '../../server/cli/service-error.ts'
 import {
   CommandError,
   EXIT,

@@ -1,6 +1,7 @@
 /** Waiting for a job of a remote service. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { ServiceError, type ServiceClient } from './client.ts'
+import { type ServiceClient } from './client.ts'
+import { ServiceError } from './service-error.ts'
 import { CommandError, EXIT } from './command.ts'
 import { oneLine } from './terminal-text.ts'
 

@@ -7,7 +7,7 @@ import type { RequestError, Response } from 'got'
 import type { Caller } from '../http/access.ts'
 import { CommandError, EXIT, unlessAborted, withServer, type CommandOptions } from './command.ts'
 import { hasErrorData } from '../http/errors.ts'
-import { oneLine } from './terminal-text.ts'
+import { errorMessageIn, fieldErrorsIn, serviceError } from './service-error.ts'
 import { withCommandTimeout } from './timeouts.ts'
 
 export interface ServiceReply<Body> {
@@ -186,7 +186,7 @@ interface ServiceRequest {
   path: string
   headers: Record<string, string>
   body?: string
-  /** Of the reply; without it the usual one, and retries. */
+  /** The limit for the reply; without it the usual one, and retries. */
   timeoutMs?: number
 }
 
@@ -273,61 +273,6 @@ function parseJson(text: string): unknown {
     return JSON.parse(text) as unknown
   } catch {
     return undefined
-  }
-}
-
-/** The message of an error reply, with its suggestion unless it names candidates itself. */
-function errorMessageIn(body: unknown): string | undefined {
-  const { error } = (body ?? {}) as { error?: { message?: string; details?: { suggestion?: string } } }
-  if (typeof error?.message !== 'string') return undefined
-  const { message, details } = error
-  return oneLine(
-    details?.suggestion && !message.endsWith('?') ? `${message}. ${details.suggestion}` : message,
-  )
-}
-
-/** What an error reply says of each field, if it does. */
-function fieldErrorsIn(body: unknown): string[] {
-  const { error } = (body ?? {}) as { error?: { details?: { errors?: { error?: unknown }[] } } }
-  return (error?.details?.errors ?? []).flatMap(each =>
-    typeof each.error === 'string' ? [oneLine(each.error)] : [],
-  )
-}
-
-/** Other statuses are failures of the service (`EXIT.error`). */
-const EXIT_CODE_BY_STATUS: Record<number, number> = {
-  400: EXIT.usage,
-  401: EXIT.usage,
-  403: EXIT.usage,
-  404: EXIT.notFound,
-  409: EXIT.usage,
-  413: EXIT.usage,
-  422: EXIT.usage,
-}
-
-function serviceError(status: number, message: string, fieldErrors: string[] = []): CommandError {
-  const isTransient = status >= 500 || status === 429
-  return new ServiceError(status, message, EXIT_CODE_BY_STATUS[status] ?? EXIT.error, {
-    isTransient,
-    fieldErrors,
-  })
-}
-
-/** A reply of the service that is not a success. */
-export class ServiceError extends CommandError {
-  readonly status: number
-  /** What is wrong with each field of the request; the message has all of it. */
-  readonly fieldErrors: readonly string[]
-
-  constructor(
-    status: number,
-    message: string,
-    exit: number,
-    { fieldErrors = [], ...more }: { isTransient: boolean; fieldErrors?: readonly string[] },
-  ) {
-    super(message, exit, more)
-    this.status = status
-    this.fieldErrors = fieldErrors
   }
 }
 

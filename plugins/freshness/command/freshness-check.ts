@@ -1,6 +1,7 @@
 /** One freshness check of an asset for the command line: refresh its records if requested and allowed, then judge them. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { ServiceError, type ServiceClient } from '../../../server/cli/client.ts'
+import { type ServiceClient } from '../../../server/cli/client.ts'
+import { ServiceError } from '../../../server/cli/service-error.ts'
 import { CommandError, EXIT, unlessAborted } from '../../../server/cli/command.ts'
 import { hasCode } from '../../../server/http/errors.ts'
 import { waitForJob, type JobFailure } from '../../../server/cli/client-job.ts'

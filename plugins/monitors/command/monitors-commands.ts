@@ -1,13 +1,13 @@
 /** The commands `export`, `plan`, `apply` and `monitors schema`: checks that stand in files. */
 import type { Command } from 'commander'
 import {
-  ServiceError,
   withClient,
   withRemoteOptions,
   withTimedClient,
   type ClientOptions,
   type ServiceClient,
 } from '../../../server/cli/client.ts'
+import { ServiceError } from '../../../server/cli/service-error.ts'
 import {
   CommandError,
   EXIT,
