@@ -6,7 +6,7 @@ export const assetId = Joi.string().max(1_000).description('A table, by its id o
 export const checkId = Joi.string()
   .max(100)
   .description(
-    'The id of a rule, a metric or a referential check, as `GET /api/v1/sdk/checks/{asset_id}` has it.',
+    'The id of a rule, a metric, a referential check or a comparison, as `GET /api/v1/sdk/checks/{asset_id}` has it.',
   )
 
 /** What a link to a chart is made of. */

@@ -50,6 +50,7 @@ const formatValue = (value: number | null) => (value === null ? '–' : String(N
 const MEASURED: Record<string, string> = {
   validity: 'Invalid rows in percent',
   referential: 'Rows without a parent',
+  comparison: 'Differences',
 }
 
 /** The page of a link: one chart, and its numbers as a table. */

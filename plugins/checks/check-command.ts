@@ -80,7 +80,7 @@ export const checkCommand: CommandContribution = {
 
 const HELP = `
 <asset> is an id or a qualified name: <source>.<database>.<schema>.<table> for a table, <source> for a source. Rules,
-metrics and referential checks that are active run; freshness has a command of its own.
+metrics, referential checks and comparisons that are active run; freshness has a command of its own.
 
 Ends with
   0  all pass, or only checks below --fail-on fail

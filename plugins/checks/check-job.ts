@@ -105,7 +105,7 @@ export const makeCheckRoute = (deps: CheckDeps): ServerRoute =>
   route('POST', '/api/v1/sdk/assets/{asset_id}/check', access.write, {
     description: 'Run all active checks of an asset now',
     notes:
-      'Rules, metrics and referential checks of a table, or of all tables of a source, in one job. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. Pipelines use it as a gate.',
+      'Rules, metrics, referential checks and comparisons of a table, or of all tables of a source, in one job. Replies 202 with the job at once; with `Prefer: wait=N` 200 with the finished job. Pipelines use it as a gate.',
     validate: {
       params: Joi.object({ asset_id: Joi.string().max(1_000).required() }),
       headers: waitHeaders,

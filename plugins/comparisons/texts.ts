@@ -13,13 +13,13 @@ export interface SideNames {
 }
 
 /** A table, as far as a sentence names it; without a name for one that is gone. */
-interface NamedTable {
+interface ComparedName {
   source: string
   table: string | undefined
 }
 
-/** The names that tell two tables apart: those of their sources, or on one source their own. */
-export function sideNames(left: NamedTable, right: NamedTable): SideNames {
+/** The names by which sentences distinguish two tables: those of their sources, or on one source their own. */
+export function sideNames(left: ComparedName, right: ComparedName): SideNames {
   return left.source === right.source
     ? { left: left.table ?? 'the table', right: right.table ?? 'the other table' }
     : { left: left.source, right: right.source }

@@ -24,7 +24,7 @@ export const routes = (
     id: 'exportMonitors',
     description: 'Export the checks of a source as a monitors file',
     notes:
-      'Rules, metrics, referential checks and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
+      'Rules, metrics, referential checks, comparisons and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
     validate: { params: monitorsParams },
     response: replies.exported,
     app: { isHeavy: true },

@@ -88,7 +88,7 @@ function sourceFields(connectors: Connectors, source: Source) {
     intelligence_status: 'disabled',
     intelligence_message: 'Not part of this version',
     data_quality_status: 'none',
-    data_quality_message: 'No rule, metric or referential check watches this source',
+    data_quality_message: 'No check watches this source',
     query_access_level: source.queryAccessLevel,
     intelligence_mode: 'off',
     effective_access_level: source.queryAccessLevel,

@@ -160,7 +160,7 @@ const checked = record({
   findings: Joi.array()
     .items(
       record({
-        id: Joi.string().description('The rule, metric or referential check.'),
+        id: Joi.string().description('The rule, metric, referential check or comparison.'),
         feature: Joi.string()
           .meta({ openapi: { 'x-words': 'check_feature' } })
           .description('What stands before it in paths.'),

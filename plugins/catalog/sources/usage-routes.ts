@@ -72,7 +72,7 @@ const usage = record(
     to: Joi.string().description('The last day, UTC.'),
     total: use,
     by_purpose: record({
-      scan: use.description('Rules, metrics and referential checks.'),
+      scan: use.description('Rules, metrics, referential checks and comparisons.'),
       freshness: use,
       discovery: use,
       profile: use.description('Profiles of tables.'),

@@ -40,7 +40,7 @@ const cost = exampleRecord({
   qualified_name: text.example('shop.shop.public.orders'),
   table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
   active_checks: count
-    .description('Checks of it that are active now: rules, metrics and referential checks.')
+    .description('Checks of it that are active now: rules, metrics, referential checks and comparisons.')
     .example(5),
   scans: count.example(24),
   statements: count.description('Statements sent, those of settings included.').example(72),

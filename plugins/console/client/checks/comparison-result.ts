@@ -9,7 +9,7 @@ import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { comparisonTexts } from './comparison-texts.ts'
 
 /** What a comparison found; rows that differ are there only after a run. */
-type Found = ComparisonResult | ComparisonExecution | ComparisonDryRun
+type ShownComparison = ComparisonResult | ComparisonExecution | ComparisonDryRun
 type Sample = ComparisonDryRun['samples'][number]
 type Aggregate = ComparisonResult['differing_aggregates'][number]
 
@@ -19,13 +19,13 @@ export interface SideNames {
   right: string
 }
 
-interface NamedTable {
+interface SideTable {
   source: string
   table: string
 }
 
-/** What tells two tables apart: their sources, or on one source their names. */
-export function sideNames(left: NamedTable, right: NamedTable): SideNames {
+/** The names of two tables: those of their sources, or on one source their own. */
+export function sideNames(left: SideTable, right: SideTable): SideNames {
   return left.source === right.source
     ? { left: left.table, right: right.table }
     : { left: left.source, right: right.source }
@@ -76,14 +76,14 @@ export function ComparisonOutcome({
   </section>`
 }
 
-function NoRows({ found }: { found: Found }) {
+function NoRows({ found }: { found: ShownComparison }) {
   const hasRows = found.only_left !== null && (found.differing_rows ?? 0) > 0
   return html`${hasRows && html`<p class="quiet">${comparisonTexts.noRows}</p>`}
     <${DifferingRows} found=${found} />`
 }
 
 /** How many rows each side has, has alone, and has with other values. */
-function Numbers({ found, names }: { found: Found; names: SideNames }) {
+function Numbers({ found, names }: { found: ShownComparison; names: SideNames }) {
   const columns = Object.entries(found.differing_columns).toSorted(([, one], [, other]) => other - one)
   const most = columns[0]?.[1] ?? 1
   return html`<table class="sides">
@@ -138,7 +138,7 @@ export function DifferingRows({
   found,
   names = { left: 'Left', right: 'Right' },
 }: {
-  found: Found
+  found: ShownComparison
   names?: SideNames
 }) {
   const samples = 'samples' in found ? found.samples : []

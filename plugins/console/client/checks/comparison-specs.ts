@@ -88,22 +88,22 @@ export function hiddenByLevel({ level }: Values): string[] {
 }
 
 /** A column as bodies name it: by its name, or with its name on the right and a rule. */
-export type ColumnPair = string | ({ left: string; right?: string } & Record<string, unknown>)
+export type FieldPair = string | ({ left: string; right?: string } & Record<string, unknown>)
 
 /** The pairs that a field holds. */
-export function readPairs(value: unknown): ColumnPair[] {
+export function readPairs(value: unknown): FieldPair[] {
   try {
     const found: unknown = JSON.parse(String(value))
-    return Array.isArray(found) ? (found as ColumnPair[]) : []
+    return Array.isArray(found) ? (found as FieldPair[]) : []
   } catch {
     return []
   }
 }
 
-export const leftOf = (pair: ColumnPair) => (typeof pair === 'string' ? pair : pair.left)
+export const leftOf = (pair: FieldPair) => (typeof pair === 'string' ? pair : pair.left)
 
 /** A pair as short as it can be: a name alone where both sides have it and it has no rule. */
-export function shortPair({ left, right = left, ...rule }: Exclude<ColumnPair, string>): ColumnPair {
+export function shortPair({ left, right = left, ...rule }: Exclude<FieldPair, string>): FieldPair {
   if (left !== right) return { left, right, ...rule }
   return Object.keys(rule).length === 0 ? left : { left, ...rule }
 }

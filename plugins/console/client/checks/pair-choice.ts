@@ -4,14 +4,7 @@ import type { FieldSpec } from '../forms/schema.ts'
 import { formTexts } from '../forms/texts.ts'
 import { html } from '../lib/html.ts'
 import { comparisonTexts } from './comparison-texts.ts'
-import {
-  leftOf,
-  readPairs,
-  rulesOf,
-  shortPair,
-  type ColumnPair,
-  type RuleChoice,
-} from './comparison-specs.ts'
+import { leftOf, readPairs, rulesOf, shortPair, type FieldPair, type RuleChoice } from './comparison-specs.ts'
 import { tuningTexts } from './texts.ts'
 
 /** More columns than these come with a field that finds some of them. */
@@ -41,14 +34,14 @@ export function PairChoice({
   const { name, label, hint } = spec
   const problem = form.problems[name]
   const pairs = readPairs(form.values[name])
-  const save = (next: readonly ColumnPair[]) => form.set(name, next.length > 0 ? JSON.stringify(next) : '')
+  const save = (next: readonly FieldPair[]) => form.set(name, next.length > 0 ? JSON.stringify(next) : '')
   const toggle = (column: string) =>
     save(
       pairs.some(pair => leftOf(pair) === column)
         ? pairs.filter(pair => leftOf(pair) !== column)
         : [...pairs, column],
     )
-  const change = (changed: ColumnPair) =>
+  const change = (changed: FieldPair) =>
     save(pairs.map(pair => (leftOf(pair) === leftOf(changed) ? changed : pair)))
   const term = search.trim().toLowerCase()
   const shown = left.filter(column => column.name.toLowerCase().includes(term))
@@ -97,11 +90,11 @@ export function PairChoice({
 }
 
 interface PairProps {
-  pair: ColumnPair
-  change: (pair: ColumnPair) => void
+  pair: FieldPair
+  change: (pair: FieldPair) => void
 }
 
-const asObject = (pair: ColumnPair) => (typeof pair === 'string' ? { left: pair } : pair)
+const asObject = (pair: FieldPair) => (typeof pair === 'string' ? { left: pair } : pair)
 
 /** The column of the right table, where it is not the one of the same name. */
 function RightName({ pair, right, change }: PairProps & { right: readonly string[] }) {
