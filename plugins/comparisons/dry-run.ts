@@ -23,7 +23,7 @@ export async function dryRunComparison(deps: ComparisonDeps, companyId: string, 
     deps,
     comparison,
     { left, right },
-    { isScheduled: false, sampleLimit: MAX_SAMPLES, ...(window && { window }) },
+    { purpose: 'dry_run', isScheduled: false, sampleLimit: MAX_SAMPLES, ...(window && { window }) },
   )
   const whole = { id: '', ...outcome } as CheckOutcome
   const newest = whole.status === 'windowed' ? whole.buckets.at(-1)!.outcome : whole

@@ -44,12 +44,18 @@ interface Sides<T> {
 /** Rows of the lists of differing rows at most. */
 export const MAX_SAMPLES = 100
 
+/** How a comparison is measured. */
+interface ComparisonOptions extends OwnMeasurementOptions {
+  /** What its statements count as; defaults to `scan`. */
+  purpose?: 'scan' | 'dry_run'
+}
+
 /** Measures a comparison of two tables. Whatever keeps it from running is its outcome. */
 export async function measureComparison(
   deps: MeasureDeps,
   comparison: MeasuredComparison,
   tables: Sides<TableContext>,
-  options: OwnMeasurementOptions,
+  options: ComparisonOptions,
 ): Promise<OwnOutcome> {
   let statements = 0
   const startedAt = performance.now()
@@ -188,12 +194,12 @@ function hidesRows({ left, right }: Sides<TableContext>): boolean {
 async function withBothSources<T>(
   catalog: CatalogApi,
   tables: Sides<TableContext>,
-  { signal, isScheduled, slotWaitMs }: OwnMeasurementOptions,
+  { signal, isScheduled, slotWaitMs, purpose = 'scan' }: ComparisonOptions,
   work: (connections: Sides<Connection>) => Promise<T>,
 ): Promise<T> {
   const open = <Result>({ source }: TableContext, use: (connection: Connection) => Promise<Result>) =>
     catalog.withConnection(source, use, {
-      purpose: 'scan',
+      purpose,
       isScheduled,
       slotWaitMs,
       timeoutMs: catalog.statementTimeoutMs(source),

@@ -147,6 +147,17 @@ void t.test('filters and windows of both sides apply', async t => {
   t.match(windowed.body.data, { status: 'pass', rows_left: 0, rows_right: 0 }, 'no orders yesterday')
 })
 
+void t.test('what is tried counts as a dry run, on both sources', async t => {
+  const { tenant, shop, warehouse, body } = await comparedStage(t)
+  const tried = await tenant.ask('POST', `${sdk}/comparisons/dry-run`, { asset_id: 'warehouse', ...body })
+  t.equal(tried.status, 200)
+  for (const { asset } of [shop, warehouse]) {
+    const { data } = (await tenant.ask('GET', `${sdk}/assets/${asset.id}/usage`)).body
+    t.ok(data.by_purpose.dry_run.statements > 0)
+    t.equal(data.by_purpose.scan.statements, 0)
+  }
+})
+
 void t.test('what cannot be compared is refused with a sentence that names the field', async t => {
   const { tenant, base, body } = await comparedStage(t)
   const refused = async (more: object) => {
