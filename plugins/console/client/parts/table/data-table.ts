@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { html, type Children } from '../../lib/html.ts'
 import { Paging, type PageOfList } from '../paging.ts'
 import { SelectAll, SelectCell, SortHeader, type Selection, type SortOrder } from './table-head.ts'
@@ -90,20 +91,22 @@ function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Prop
     const key = keyOf(row)
     const isChosen = props.chosen === key || (place !== undefined && places.get(row) === place)
     const more = details?.(row)
-    return [
-      html`<tr
-        key=${key}
+    // Keyed together, so that what is open below a row stays as it is when the row moves.
+    return html`<${Fragment} key=${key}>
+      <tr
         id=${place === undefined ? undefined : `row-${places.get(row)}`}
         class=${isChosen ? 'chosen' : undefined}
       >
         ${props.selection && html`<${SelectCell} id=${key} name=${props.selection.nameOf(row)} of=${props.selection} />`}
         ${columns.map((column, n) => renderCell(column, row, n))}
-      </tr>`,
-      more &&
-        html`<tr key=${`${key} details`}>
+      </tr>
+      ${
+        more &&
+        html`<tr>
           <td colspan=${width}>${more}</td>
-        </tr>`,
-    ]
+        </tr>`
+      }
+    <//>`
   }
   if (!group)
     return html`<tbody>
