@@ -42,7 +42,7 @@ function ChangeForm({
   done: () => void
 }) {
   const kind = kindOf(id)
-  const specs = editSpecs(kind, 'window' in record && record.window !== null)
+  const specs = editSpecs(kind, record)
   const all = listSpecs(specs)
   const form = useForm(`check ${id}`, all, withoutImplied(record))
   const shown = withoutHidden(all, form.values)

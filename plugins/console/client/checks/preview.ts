@@ -57,7 +57,9 @@ export function Preview({ input }: { input: PreviewInput }) {
   }
   return html`<section class="side preview" aria-label=${tuningTexts.dryRun}>
     <h2>${tuningTexts.dryRun}</h2>
-    <p class="quiet">It asks the source once and stores nothing.</p>
+    <p class="quiet">
+      ${input.sides ? 'It reads both tables and stores nothing.' : 'It asks the source once and stores nothing.'}
+    </p>
     <div class="preview-controls">
       ${
         input.columns.length > 1 &&

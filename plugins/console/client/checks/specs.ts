@@ -287,9 +287,11 @@ export function newSpecs(kind: CheckKind, type: CheckType | undefined, table: Ta
   return { ...own, measured: kind === 'comparison' ? own.measured : [...own.measured, FILTER], window }
 }
 
-/** The fields of a check that can be changed. */
-export function editSpecs(kind: CheckKind, hasWindow: boolean): CheckSpecs {
-  return { ...ownSpecs(kind, undefined, undefined), window: hasWindow ? LATE_DATA : [] }
+/** The fields of a check that can be changed. @param record the check */
+export function editSpecs(kind: CheckKind, record: object): CheckSpecs {
+  const own = ownSpecs(kind, undefined, undefined)
+  const main = 'level' in record ? withoutHidden(own.main, { level: String(record.level) }) : own.main
+  return { ...own, main, window: 'window' in record && record.window !== null ? LATE_DATA : [] }
 }
 
 /** @param table that of a new check */

@@ -91,6 +91,11 @@ async function tryComparisons({ app, world, openAs, ready, violationsOf }: Stage
     await page.getByLabel('Other table', { exact: true }).fill('public.nothing')
     await button(page, 'Try it').click()
     await page.locator('[name=right_table_path][aria-invalid=true]').waitFor()
+    const { key_columns: _keys, ...aggregates } = { ...newComparison, level: 'aggregates' }
+    const { id } = (await tenant.ask('POST', path, aggregates)).body.data
+    await page.goto(`${new URL(page.url()).origin}${table}?edit=${id}`)
+    await page.locator('form [name=severity]').waitFor()
+    t.notOk((await fields()).includes('max_differing_rows'), 'nor can they be changed later')
     await page.context().close()
   })
 
