@@ -33,7 +33,7 @@ const aggregate = record({
   measure: text.description('`rows`, `nulls`, `distinct`, `sum`, `minimum` or `maximum`.'),
   left: value,
   right: value,
-})
+}).label('DifferingAggregate')
 
 const numbers = {
   differing_rows: number
@@ -78,7 +78,7 @@ const sample = record({
   key: Joi.object().pattern(Joi.string(), text),
   kind: Joi.valid('only_left', 'only_right', 'differs'),
   values: Joi.array().items(record({ column: text, left: value, right: value })),
-})
+}).label('DifferingRow')
 
 const samples = {
   samples: Joi.array()
