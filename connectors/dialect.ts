@@ -20,6 +20,9 @@ export interface SqlReference {
 export type ValueFamily =
   'number' | 'boolean' | 'text' | 'date' | 'timestamp' | 'time' | 'uuid' | 'binary' | 'json'
 
+/** What moments can be cut to. */
+export type MomentPrecision = 'second' | 'millisecond' | 'microsecond'
+
 /** How values are compared with those of other tables, also of other engines. */
 export interface ComparisonDialect {
   /**
@@ -40,8 +43,20 @@ export interface ComparisonDialect {
   steps(value: Sql, from: bigint, size: bigint): Sql
   /** A text that compares by its bytes, whatever its collation. */
   bytes(text: Sql): Sql
-  /** A number rounded to digits behind the point. */
-  round(value: Sql, digits: number): Sql
+  /** Whether texts of a column are equal by its own collation only where their bytes are. */
+  comparesBytes(column: ColumnInfo): boolean
+  /** A number rounded to digits behind the point; what is no number, or too large to have any there, as it is. */
+  round(value: Sql, digits: number, column: ColumnInfo): Sql
+  /** An integer as a number that can be subtracted from any other one. */
+  wide(value: Sql): Sql
+  /** A text in lower case, also of letters beyond ASCII. */
+  lower(text: Sql): Sql
+  /** Whether its decimals are exact, and not doubles. */
+  hasExactDecimals: boolean
+  /** The text of a moment, as `text` writes it, without what is finer than a precision. */
+  cutMoment(value: Sql, precision: MomentPrecision, column: ColumnInfo): Sql
+  /** Whether primary keys and unique constraints are enforced, so that no two rows have the same values. */
+  enforcesKeys: boolean
 }
 
 /**

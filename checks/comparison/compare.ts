@@ -54,7 +54,10 @@ export function pairTables(
   const pair = ({ left: one, right: other }: ColumnNames, rule: ValueRule): ColumnPair | string => {
     const [ofLeft, ofRight] = [findColumn(left.table, one), findColumn(right.table, other)]
     if (typeof ofLeft === 'string') return ofLeft
-    return typeof ofRight === 'string' ? ofRight : pairColumns(ofLeft, ofRight, rule, isOneEngine)
+    if (typeof ofRight === 'string') return ofRight
+    const areSingle = [left.dialect.isFloat32(ofLeft), right.dialect.isFloat32(ofRight)] as const
+    const hasExactDecimals = [left, right].every(({ dialect }) => dialect.comparison?.hasExactDecimals)
+    return pairColumns(ofLeft, ofRight, rule, { isOneEngine, areSingle, hasExactDecimals })
   }
   const found: ComparisonPairs = { keys: [], columns: [], groups: [], warnings: [] }
   for (const names of keys) {

@@ -2,10 +2,11 @@
 import { tablePath } from '../../connectors/catalog.ts'
 import type { Row } from '../../connectors/connector.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import { shiftDecimal } from '../decimals.ts'
 import { numberLiteral, toNumber } from '../measures.ts'
 import type { ColumnPair } from './pairs.ts'
 import { readText, repeatedKeyError, type DifferingRow, type RowDifferences } from './result.ts'
-import { columnOf, hasKey, rowsOf, ruledText, textOf, type Side, type SideName } from './sides.ts'
+import { columnOf, hasKey, infoOf, rowsOf, textOf, type Side, type SideName } from './sides.ts'
 
 interface OnOneSource {
   left: Side
@@ -46,10 +47,11 @@ export async function compareOnOneSource(tables: OnOneSource): Promise<RowDiffer
   return { ...found, samples, rowsFetched: samples.length }
 }
 
-/** Whether a constraint says that no two rows have the same key. */
-function isUniqueByConstraint({ table, name }: Side, keys: readonly ColumnPair[]): boolean {
+/** Whether a constraint that holds says that no two rows have the same key. */
+export function isUniqueByConstraint({ table, name, forms }: Side, keys: readonly ColumnPair[]): boolean {
   const named = new Set(keys.map(pair => pair[name].name))
   return (
+    forms.enforcesKeys &&
     table.kind === 'table' &&
     table.constraints.some(
       ({ type, columns, properties }) =>
@@ -60,9 +62,10 @@ function isUniqueByConstraint({ table, name }: Side, keys: readonly ColumnPair[]
   )
 }
 
-async function requireUniqueKey(side: Side, keys: readonly ColumnPair[]): Promise<void> {
+/** @throws RepeatedKeyError where rows of a table share a key, unless a constraint says that none can */
+export async function requireUniqueKey(side: Side, keys: readonly ColumnPair[]): Promise<void> {
   if (isUniqueByConstraint(side, keys)) return
-  const columns = join(keys.map(pair => keyForm(side, pair)))
+  const columns = join(keys.flatMap(pair => keyForms(side, pair)))
   const repeated = sql`select count(*) as n from ${rowsOf(side, hasKey(side, keys))} group by ${columns} having count(*) > 1`
   const [row] = await side.query(sql`select count(*) as n from (${repeated}) k`)
   const count = toNumber(row?.n) ?? 0
@@ -78,16 +81,27 @@ export async function countWithoutKey(side: Side, keys: readonly ColumnPair[]): 
   return toNumber(row?.n) ?? 0
 }
 
-/** A key as its database compares it, which can use an index; by its bytes where the two sides would not be compared alike. */
-function keyForm(side: Side, pair: ColumnPair): Sql {
+/**
+ * A key as its database compares it, which can use an index; by its bytes where the two sides would not be compared alike,
+ * and by both where its collation takes different texts for equal.
+ */
+function keyForms(side: Side, pair: ColumnPair): Sql[] {
   const value = columnOf(side, pair)
-  if (pair.family === 'uuid' && pair.left.type !== pair.right.type) return textOf(side, pair)
-  if (pair.family !== 'text' || isOneCollation(pair)) return value
-  return side.forms.bytes(value)
+  const { family, left, right } = pair
+  if (family === 'boolean' && left.kind !== right.kind) return [textOf(side, pair)]
+  if (family === 'uuid' && left.type !== right.type) return [side.forms.bytes(textOf(side, pair))]
+  if (family !== 'text') return [value]
+  const isOneCollation =
+    left.properties?.collation === right.properties?.collation && left.base === right.base && isOneType(pair)
+  const bytes = side.forms.bytes(textOf(side, pair))
+  if (!isOneCollation) return [bytes]
+  return side.forms.comparesBytes(pair[side.name]) ? [value] : [value, bytes]
 }
 
-function isOneCollation({ left, right }: ColumnPair): boolean {
-  return left.properties?.collation === right.properties?.collation
+/** Whether two types differ in nothing but a length. */
+function isOneType({ left, right }: ColumnPair): boolean {
+  const [one, other] = [left, right].map(({ type }) => type.replace(/\(\d+\)/, ''))
+  return one === other
 }
 
 /** A value as it is compared with that of the other side. */
@@ -96,15 +110,15 @@ function valueForm(side: Side, pair: ColumnPair): Sql {
   const value = columnOf(side, pair)
   switch (family) {
     case 'number':
-      return rule.round === undefined ? value : side.forms.round(value, rule.round)
+      return rule.round === undefined ? value : side.forms.round(value, rule.round, infoOf(side, pair))
     case 'text':
-      return side.forms.bytes(ruledText(value, family, rule))
+      return side.forms.bytes(textOf(side, pair))
     case 'timestamp':
       return rule.precision ? textOf(side, pair) : value
     case 'boolean':
       return pair.left.kind === pair.right.kind ? value : textOf(side, pair)
     case 'uuid':
-      return pair.left.type === pair.right.type ? value : textOf(side, pair)
+      return pair.left.type === pair.right.type ? value : side.forms.bytes(textOf(side, pair))
     case 'json':
       return textOf(side, pair)
     case 'date':
@@ -117,45 +131,90 @@ function valueForm(side: Side, pair: ColumnPair): Sql {
 /** What the rows of a side are joined by and compared by, under names that depend on the places only. */
 function derived(side: Side, { keys, columns }: OnOneSource, more: readonly Sql[] = []): Sql {
   const outputs = [
-    ...keys.map((pair, place) => sql`${keyForm(side, pair)} as ${raw(`k${place}`)}`),
+    ...keys.flatMap((pair, place) =>
+      keyForms(side, pair).map((form, at) => sql`${form} as ${raw(keyName(place, at))}`),
+    ),
     ...columns.map((pair, place) => sql`${valueForm(side, pair)} as ${raw(`v${place}`)}`),
     ...more,
   ]
   return sql`(select ${join(outputs)} from ${rowsOf(side, hasKey(side, keys))}) ${raw(ALIASES[side.name])}`
 }
 
+const keyName = (place: number, at: number) => (at === 0 ? `k${place}` : `b${place}`)
+
 const of = (side: SideName, column: string): Sql => raw(`${ALIASES[side]}.${column}`)
 
 /** There is no row with the key on a side: all keys that are joined are there. */
 const isMissing = (side: SideName): Sql => sql`${of(side, 'k0')} is null`
 
-function sameKey(keys: readonly ColumnPair[]): Sql {
+function sameKey({ left, keys }: OnOneSource): Sql {
+  const names = keys.flatMap((pair, place) => keyForms(left, pair).map((_, at) => keyName(place, at)))
   return join(
-    keys.map((_, place) => sql`${of('left', `k${place}`)} = ${of('right', `k${place}`)}`),
+    names.map(name => sql`${of('left', name)} = ${of('right', name)}`),
     ' and ',
   )
 }
 
-/** Doubles that differ in the sixteenth digit only are the same. */
-const FLOAT_TOLERANCE = 1e-15
-
 /** Whether two values differ, as a condition that is never NULL. */
-function differsAt({ columns }: OnOneSource, place: number): Sql {
-  const pair = columns[place]!
-  const [one, other] = [of('left', `v${place}`), of('right', `v${place}`)]
-  const distance = sql`abs(${one} - ${other})`
-  const share = (most: number) =>
-    sql`${distance} <= ${numberLiteral(most)} * abs(${one}) or ${distance} <= ${numberLiteral(most)} * abs(${other})`
+function differsAt(tables: OnOneSource, place: number): Sql {
+  const pair = tables.columns[place]!
   const { tolerance, relativeTolerance } = pair.rule
-  const isFloat = pair.family === 'number' && [pair.left.kind, pair.right.kind].includes('float')
+  const [one, other] = [of('left', `v${place}`), of('right', `v${place}`)]
   const same = [
     sql`${one} = ${other}`,
     sql`${one} is null and ${other} is null`,
-    ...(tolerance === undefined ? [] : [sql`${distance} <= ${numberLiteral(tolerance)}`]),
-    ...(relativeTolerance === undefined ? [] : [share(relativeTolerance)]),
-    ...(isFloat ? [share(FLOAT_TOLERANCE)] : []),
+    ...(pair.floatTolerance !== undefined
+      ? [areNearFloats(tables, pair, one, other)]
+      : tolerance !== undefined || relativeTolerance !== undefined
+        ? [areNear(tables, pair, one, other)]
+        : []),
   ]
   return sql`case when ${join(same, ' or ')} then 0 else 1 end = 1`
+}
+
+/** Whether two values are numbers at all, as a condition that is false or NULL otherwise. */
+function areNumbers({ left, right }: OnOneSource, pair: ColumnPair, one: Sql, other: Sql): Sql {
+  const each = [left.dialect.isNumber(one, pair.left), right.dialect.isNumber(other, pair.right)]
+  const conditions = each.filter(condition => condition !== null)
+  return conditions.length === 0 ? raw('1 = 1') : join(conditions, ' and ')
+}
+
+const magnitude = (value: Sql): Sql => sql`case when ${value} < 0 then -(${value}) else ${value} end`
+const larger = (one: Sql, other: Sql): Sql =>
+  sql`case when ${magnitude(one)} >= ${magnitude(other)} then ${magnitude(one)} else ${magnitude(other)} end`
+
+/** Whether two exact numbers are within the tolerances of their rule. */
+function areNear(tables: OnOneSource, pair: ColumnPair, one: Sql, other: Sql): Sql {
+  const { tolerance, relativeTolerance, round } = pair.rule
+  // Two large integers may be too far apart for one.
+  const isWide = [pair.left, pair.right].every(({ kind }) => kind === 'integer') && round === undefined
+  const [a, b] = isWide ? [tables.left.forms.wide(one), tables.right.forms.wide(other)] : [one, other]
+  const distance = magnitude(sql`(${a} - ${b})`)
+  const exact = (number: number) => numberLiteral(shiftDecimal(number, 0))
+  const within = [
+    ...(tolerance === undefined ? [] : [sql`(${distance}) <= ${exact(tolerance)}`]),
+    // What is infinite is no share of anything.
+    ...(relativeTolerance === undefined
+      ? []
+      : [sql`((${distance}) <= ${exact(relativeTolerance)} * (${larger(a, b)}) and (${a} - ${b}) * 0 = 0)`]),
+  ]
+  return sql`(${areNumbers(tables, pair, one, other)} and (${join(within, ' or ')}))`
+}
+
+/** Whether two doubles are the same as far as they have digits, or within the tolerances of their rule. */
+function areNearFloats(tables: OnOneSource, pair: ColumnPair, one: Sql, other: Sql): Sql {
+  const { rule, floatTolerance = 0 } = pair
+  // Divided, since a product may be too small for a double.
+  const share = (distance: Sql) => sql`1.0 * (${distance}) / nullif(${larger(one, other)}, 0)`
+  const distance = sql`abs(${one} - ${other})`
+  const most = Math.max(floatTolerance, rule.relativeTolerance ?? 0)
+  // Those of two signs may be too far apart for one.
+  const isShare = sql`case when (${one} > 0) = (${other} > 0) then ${share(distance)} <= ${numberLiteral(most)} else 1 = 0 end`
+  const isNear =
+    rule.tolerance === undefined
+      ? isShare
+      : sql`(${isShare} or ${share(sql`${distance} - ${numberLiteral(rule.tolerance)}`)} <= ${numberLiteral(floatTolerance)})`
+  return sql`(${areNumbers(tables, pair, one, other)} and ${isNear})`
 }
 
 function anyDiffers(tables: OnOneSource): Sql {
@@ -164,7 +223,7 @@ function anyDiffers(tables: OnOneSource): Sql {
 }
 
 function writeCounts(tables: OnOneSource): Sql {
-  const { left, right, keys, columns } = tables
+  const { left, right, columns } = tables
   const { dialect } = left
   const isBoth = sql`${of('left', 'k0')} is not null and ${of('right', 'k0')} is not null`
   const differences = [
@@ -179,7 +238,7 @@ function writeCounts(tables: OnOneSource): Sql {
     sql`${dialect.countIf(sql`${of(side, 'k0')} is not null and ${isMissing(otherSide)}`)} as ${raw(`only_${side}`)}`,
   ]
   const [rowsOfLeft, rowsOfRight] = [derived(left, tables), derived(right, tables)]
-  const on = sameKey(keys)
+  const on = sameKey(tables)
   if (dialect.hasFullJoin)
     return sql`select ${join([...ofSide('left', 'right'), ...ofSide('right', 'left'), ...differences])} from ${rowsOfLeft} full join ${rowsOfRight} on ${on}`
   const fromLeft = sql`select ${join([...ofSide('left', 'right'), ...differences])} from ${rowsOfLeft} left join ${rowsOfRight} on ${on}`
@@ -195,7 +254,7 @@ async function fetchSamples(tables: OnOneSource): Promise<DifferingRow[]> {
     ...tables.columns.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`t${place}`)}`),
   ]
   const [rowsOfLeft, rowsOfRight] = [derived(left, tables, texts(left)), derived(right, tables, texts(right))]
-  const on = sameKey(keys)
+  const on = sameKey(tables)
   const keyOf = (side: SideName) =>
     keys.map((_, place) => sql`${of(side, `x${place}`)} as ${raw(`x${place}`)}`)
   const values = tables.columns.flatMap((_, place) => [

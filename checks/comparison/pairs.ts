@@ -34,6 +34,8 @@ export interface ColumnPair {
   /** How the values of both are written. */
   family: ValueFamily
   rule: ValueRule
+  /** Numbers that are at most this share of the larger one apart are the same: those of floats, as far as they have digits. */
+  floatTolerance?: number
 }
 
 const FAMILIES: Readonly<Partial<Record<ColumnInfo['kind'], ValueFamily>>> = {
@@ -49,10 +51,12 @@ const FAMILIES: Readonly<Partial<Record<ColumnInfo['kind'], ValueFamily>>> = {
   json: 'json',
 }
 
-function familyOf({ kind, type, base = type }: ColumnInfo): ValueFamily | undefined {
+function familyOf({ kind, type, base = type, properties }: ColumnInfo): ValueFamily | undefined {
   if (base === 'uuid') return 'uuid'
   // A time with a zone is no time of a day: which one it is depends on where one is.
   if (kind === 'time' && /tz|with time zone/.test(base)) return undefined
+  // The labels of an enumeration are texts; those of an array of them are not.
+  if (kind === 'other' && properties?.labels && !base.endsWith('[]')) return 'text'
   return FAMILIES[kind]
 }
 
@@ -62,12 +66,24 @@ const SHARED: Readonly<Record<string, ValueFamily>> = {
   'text uuid': 'uuid',
 }
 
-/** The family that two columns are compared as; a sentence where they cannot be. @param isOneEngine whether both are of one engine */
+/** Doubles that differ in the sixteenth digit only are the same. */
+const DOUBLE_TOLERANCE = 1e-15
+/** What a 32-bit float may be apart from the number that it was made of. */
+const SINGLE_TOLERANCE = 2 ** -24
+
+/**
+ * The family that two columns are compared as; a sentence where they cannot be.
+ * @param engines whether both are of one engine, which of them are floats of 32 bits, and whether both have exact decimals
+ */
 export function pairColumns(
   left: ColumnInfo,
   right: ColumnInfo,
   rule: ValueRule,
-  isOneEngine: boolean,
+  {
+    isOneEngine,
+    areSingle,
+    hasExactDecimals,
+  }: { isOneEngine: boolean; areSingle: readonly [boolean, boolean]; hasExactDecimals: boolean },
 ): ColumnPair | string {
   const families = [familyOf(left), familyOf(right)] as const
   const names = left.name === right.name ? left.name : `${left.name} and ${right.name}`
@@ -81,7 +97,12 @@ export function pairColumns(
   if (family === 'json' && !isOneEngine)
     return `${names} are JSON on two engines, which write the same document differently: leave them out of columns.`
   const problem = findRuleProblem(rule, family, names)
-  return problem ?? { left, right, family, rule }
+  if (problem !== null) return problem
+  const kinds = [left.kind, right.kind]
+  const isFloat =
+    family === 'number' && (kinds.includes('float') || (kinds.includes('decimal') && !hasExactDecimals))
+  const floatTolerance = areSingle[0] === areSingle[1] ? DOUBLE_TOLERANCE : SINGLE_TOLERANCE
+  return { left, right, family, rule, ...(isFloat && { floatTolerance }) }
 }
 
 /** Why a pair cannot be a key, in a sentence; null if it can: the same value must be written the same on both sides. */

@@ -2,7 +2,7 @@
 import type { ColumnInfo, TableInfo } from '../../connectors/catalog.ts'
 import type { Row } from '../../connectors/connector.ts'
 import type { ComparisonDialect, Dialect, ValueFamily } from '../../connectors/dialect.ts'
-import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import { join, sql, type Sql } from '../../connectors/sql.ts'
 import type { ColumnPair, ValueRule } from './pairs.ts'
 
 /** One of the two tables. */
@@ -50,15 +50,17 @@ export function infoOf({ name }: Side, pair: Pick<ColumnPair, SideName>): Column
 export function textOf(side: Side, pair: ColumnPair): Sql {
   const value = columnOf(side, pair)
   const { rule, family } = pair
-  if (family === 'number' && rule.round !== undefined) return roundedText(side, value, rule.round)
-  const text = side.forms.text(value, family, infoOf(side, pair))
-  return ruledText(text, family, rule)
+  const info = infoOf(side, pair)
+  if (family === 'timestamp' && rule.precision) return side.forms.cutMoment(value, rule.precision, info)
+  const text = side.forms.text(value, family, info)
+  return family === 'text' ? ruledText(side, text, rule) : text
 }
 
 /** A rounded number is a decimal, whatever the column is. */
-function roundedText(side: Side, value: Sql, digits: number): Sql {
+function roundedText(side: Side, pair: ColumnPair, digits: number): Sql {
   const decimal: ColumnInfo = { ...NUMBER_COLUMN, kind: 'decimal' }
-  return side.forms.text(side.forms.round(value, digits), 'number', decimal)
+  const rounded = side.forms.round(columnOf(side, pair), digits, infoOf(side, pair))
+  return side.forms.text(rounded, 'number', decimal)
 }
 
 const NUMBER_COLUMN: Omit<ColumnInfo, 'kind'> = {
@@ -71,15 +73,10 @@ const NUMBER_COLUMN: Omit<ColumnInfo, 'kind'> = {
   comment: null,
 }
 
-const CUT_LENGTHS = { second: 19, millisecond: 23, microsecond: 26 } as const
-
-/** What a rule does to the text of a value. */
-export function ruledText(text: Sql, family: ValueFamily, rule: ValueRule): Sql {
-  if (family === 'timestamp' && rule.precision)
-    return sql`substr(${text}, 1, ${raw(String(CUT_LENGTHS[rule.precision]))})`
-  if (family !== 'text') return text
+/** What a rule does to a text. */
+function ruledText({ forms }: Side, text: Sql, rule: ValueRule): Sql {
   const trimmed = rule.trim ? sql`trim(${text})` : text
-  const folded = rule.ignoreCase ? sql`lower(${trimmed})` : trimmed
+  const folded = rule.ignoreCase ? forms.lower(trimmed) : trimmed
   return rule.nullIsEmpty ? sql`coalesce(${folded}, '')` : folded
 }
 
@@ -88,24 +85,33 @@ const MAX_ROUNDED_DIGITS = 15
 
 /** The text that goes into checksums: values within a tolerance mostly have the same one, others never. */
 function checksumText(side: Side, pair: ColumnPair): Sql {
-  const { tolerance } = pair.rule
-  if (pair.family !== 'number' || tolerance === undefined || tolerance <= 0 || pair.rule.round !== undefined)
-    return textOf(side, pair)
+  const { tolerance, round } = pair.rule
+  if (pair.family !== 'number') return textOf(side, pair)
+  if (round !== undefined) return roundedText(side, pair, round)
+  if (tolerance === undefined || tolerance <= 0) return textOf(side, pair)
   const digits = Math.max(0, Math.ceil(-Math.log10(tolerance)))
-  return digits > MAX_ROUNDED_DIGITS ? textOf(side, pair) : roundedText(side, columnOf(side, pair), digits)
+  return digits > MAX_ROUNDED_DIGITS ? textOf(side, pair) : roundedText(side, pair, digits)
 }
+
+/** Families of which a text may have any characters; a text is also compared as a UUID or as a document. */
+const FREE_FAMILIES: readonly ValueFamily[] = ['text', 'uuid', 'json']
 
 /** One text of several values, different for different ones: NULL is apart, and texts begin with their length. */
 export function rowText(side: Side, pairs: readonly ColumnPair[]): Sql {
   const texts = pairs.map(pair => {
     const text = checksumText(side, pair)
     const marked =
-      pair.family === 'text'
+      FREE_FAMILIES.includes(pair.family) && !isFixed(pair)
         ? sql`${side.dialect.asText(side.dialect.textLength(text))} || ':' || ${text}`
         : text
     return sql`coalesce(${marked}, '~')`
   })
   return join(texts, ` || '|' || `)
+}
+
+/** UUIDs of a type of their own have no other characters than their digits. */
+function isFixed({ family, left, right }: ColumnPair): boolean {
+  return family === 'uuid' && left.kind !== 'text' && right.kind !== 'text'
 }
 
 /** Whether a row has a key: all of its columns are there. */

@@ -3,12 +3,9 @@ import type { ValueFamily } from '../../connectors/dialect.ts'
 import { compareDecimals, shiftDecimal } from '../decimals.ts'
 import type { ColumnPair, ValueRule } from './pairs.ts'
 
-/** Digits of a double that every engine prints. */
-const FLOAT_DIGITS = 15
-
 /** Whether two texts of values differ; null stands for NULL. */
 export function differs(
-  pair: Pick<ColumnPair, 'family' | 'rule' | 'left' | 'right'>,
+  pair: Pick<ColumnPair, 'family' | 'rule' | 'floatTolerance'>,
   left: string | null,
   right: string | null,
 ): boolean {
@@ -27,12 +24,12 @@ export function plainKey(pair: Pick<ColumnPair, 'family'>, text: string): string
 /** A value in one form of writing, as far as the engines differ, after what the rule does to it. */
 function prepare(
   text: string | null,
-  { family, rule }: { family: ValueFamily; rule: ValueRule },
+  { family, rule, floatTolerance }: { family: ValueFamily; rule: ValueRule; floatTolerance?: number },
 ): string | null {
   if (text === null) return rule.nullIsEmpty ? '' : null
   switch (family) {
     case 'number':
-      return plainNumber(text)
+      return rounded(plainNumber(text), rule.round, floatTolerance !== undefined)
     case 'boolean':
       return BOOLEANS[text.toLowerCase()] ?? plainNumber(text)
     case 'timestamp':
@@ -55,6 +52,7 @@ function prepare(
 const BOOLEANS: Readonly<Record<string, string>> = { true: '1', t: '1', false: '0', f: '0' }
 
 const INFINITY = /^([+-]?)inf(inity)?$/i
+const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i
 
 /** A number without exponent, and without zeros and a sign that say nothing; other texts in lower case. */
@@ -67,17 +65,43 @@ function plainNumber(text: string): string {
 function numbersDiffer(
   one: string,
   other: string,
-  { rule, left, right }: Pick<ColumnPair, 'rule' | 'left' | 'right'>,
+  { rule, floatTolerance }: Pick<ColumnPair, 'rule' | 'floatTolerance'>,
 ): boolean {
-  const [a, b] = [Number(one), Number(other)]
-  if (!Number.isFinite(a) || !Number.isFinite(b)) return true
+  if (!PLAIN_NUMBER.test(one) || !PLAIN_NUMBER.test(other)) return true
   const { tolerance, relativeTolerance } = rule
-  if (tolerance !== undefined && compareDecimals(distanceOf(one, other), tolerance) <= 0) return false
-  const larger = Math.max(Math.abs(a), Math.abs(b))
-  if (relativeTolerance !== undefined && Math.abs(a - b) <= relativeTolerance * larger) return false
-  if (left.kind !== 'float' && right.kind !== 'float') return true
-  return a.toPrecision(FLOAT_DIGITS) !== b.toPrecision(FLOAT_DIGITS)
+  if (floatTolerance === undefined) {
+    if (tolerance !== undefined && compareDecimals(distanceOf(one, other), tolerance) <= 0) return false
+    return relativeTolerance === undefined || !isWithinExactShare(one, other, relativeTolerance)
+  }
+  const [a, b] = [Number(one), Number(other)]
+  const [distance, larger] = [Math.abs(a - b), Math.max(Math.abs(a), Math.abs(b))]
+  if (tolerance !== undefined && (distance - tolerance) / larger <= floatTolerance) return false
+  return !(distance / larger <= Math.max(floatTolerance, relativeTolerance ?? 0))
 }
+
+/** Whether two plain numbers are at most a share of the larger one apart, exactly. */
+function isWithinExactShare(one: string, other: string, share: number): boolean {
+  const [a, b] = [one, other].map(text => text.replace('-', '')) as [string, string]
+  const larger = compareDecimals(a, b) >= 0 ? a : b
+  const part = shiftDecimal(share, 0)
+  const [scale, partScale] = [fractionDigits(larger), fractionDigits(part)]
+  const product = shiftDecimal(String(scaled(larger, scale) * scaled(part, partScale)), -scale - partScale)
+  return compareDecimals(distanceOf(one, other), product) <= 0
+}
+
+/** A plain number rounded to digits behind the point, halves away from zero; a float by its first 15 digits, as engines print it. */
+function rounded(text: string, digits: number | undefined, isFloat: boolean): string {
+  if (digits === undefined || !PLAIN_NUMBER.test(text)) return text
+  const plain = isFloat ? shiftDecimal(Number(text).toPrecision(FLOAT_DIGITS), 0) : text
+  if (fractionDigits(plain) <= digits) return plain
+  const [whole = '', fraction = ''] = plain.replace('-', '').split('.')
+  const cut = BigInt(whole + fraction.slice(0, digits)) + (fraction[digits]! >= '5' ? 1n : 0n)
+  const sign = plain.startsWith('-') ? '-' : ''
+  return shiftDecimal(`${sign}${cut}`, -digits)
+}
+
+/** Digits of a double that every engine prints. */
+const FLOAT_DIGITS = 15
 
 /** How far two plain numbers are apart, exactly: 0.3 and 0.1 as doubles are more than 0.2 apart. */
 function distanceOf(one: string, other: string): string {

@@ -10,19 +10,32 @@ export const comparison: ComparisonDialect = {
   steps: (value, from, size) =>
     sql`(((${value})::bigint - ${raw(`(${from})`)}::bigint) / ${raw(String(size))}::bigint)`,
   bytes: text => sql`(${text})::text collate "C"`,
+  comparesBytes: ({ type, base = type, nondeterministicCollation }) =>
+    base !== 'citext' && nondeterministicCollation === undefined,
   round: (value, digits) => sql`round((${value})::numeric, ${raw(String(digits))})`,
+  wide: value => sql`(${value})::numeric`,
+  lower: text => sql`lower(${text})`,
+  hasExactDecimals: true,
+  cutMoment: (value, precision, column) =>
+    sql`date_trunc('${raw(precision)}', ${inUtc(value, column)})::text`,
+  enforcesKeys: true,
 }
 
-function text(value: Sql, family: ValueFamily, { kind, type, base = type }: ColumnInfo): Sql {
+function inUtc(value: Sql, { type, base = type }: ColumnInfo): Sql {
+  return base.startsWith('timestamptz') ? sql`((${value}) at time zone 'UTC')` : sql`(${value})`
+}
+
+function text(value: Sql, family: ValueFamily, column: ColumnInfo): Sql {
+  const { kind, type, base = type } = column
   switch (family) {
     case 'number':
-      return kind === 'decimal' ? sql`trim_scale(${value})::text` : sql`(${value})::text`
     case 'boolean':
+      if (kind === 'decimal') return sql`trim_scale(${value})::text`
+      // The double of a 32-bit float, since engines do not print the shorter digits of one alike.
+      if (base === 'real') return sql`(${value})::float8::text`
       return kind === 'boolean' ? sql`(${value})::int::text` : sql`(${value})::text`
     case 'timestamp':
-      return base.startsWith('timestamptz')
-        ? sql`((${value}) at time zone 'UTC')::text`
-        : sql`(${value})::text`
+      return sql`${inUtc(value, column)}::text`
     case 'uuid':
       return sql`lower((${value})::text)`
     case 'binary':
