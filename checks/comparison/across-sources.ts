@@ -3,34 +3,23 @@
  * the parts whose checksums differ. Checksums only spare work: whether rows are equal is decided by their values, unless
  * all that a part has is the same.
  */
-import { tablePath } from '../../connectors/catalog.ts'
-import { ConnectorError } from '../../connectors/errors.ts'
-import { RESULT_TOO_LARGE } from '../../connectors/session.ts'
-import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
-import { countWithoutKey } from './on-one-source.ts'
+import { join, raw, sql } from '../../connectors/sql.ts'
+import { count, differencesOf, fetchParts, keyText, onBothSides, type AcrossSources } from './fetched-rows.ts'
+import { lookAgain, MAX_RECHECKED_ROWS } from './late-rows.ts'
+import { countWithoutKey, isUniqueByConstraint, requireUniqueKey } from './on-one-source.ts'
 import type { ColumnPair } from './pairs.ts'
-import { readText, repeatedKeyError, type DifferingRow, type RowDifferences } from './result.ts'
+import type { DifferingRow, RowDifferences } from './result.ts'
 import {
   cutRange,
   cutSlots,
+  halveSegment,
   readSums,
   withinSegments,
   type Cut,
   type Segment,
   type SegmentSum,
 } from './segments.ts'
-import { columnOf, hasKey, rowsOf, rowText, textOf, type Side } from './sides.ts'
-import { differs, plainKey } from './values.ts'
-
-interface AcrossSources {
-  left: Side
-  right: Side
-  keys: readonly ColumnPair[]
-  columns: readonly ColumnPair[]
-  sampleLimit: number
-  /** Waits before what differs is looked at once more. */
-  waitForLateRows(): Promise<void>
-}
+import { columnOf, hasKey, rowsOf, rowText, type Side } from './sides.ts'
 
 /** A segment is cut again while it has more rows than this. */
 const MAX_SEGMENT_ROWS = 2_000
@@ -40,20 +29,16 @@ const MIN_SEGMENTS = 32
 const MAX_SEGMENTS = 8_192
 /** Segments that one condition names. */
 const MAX_FETCHED_SEGMENTS = 200
-/** So many rows that differ are looked at once more. */
-const MAX_RECHECKED_ROWS = 1_000
-
 /** A segment whose checksums differ, with the larger number of rows of the two sides. */
 interface SuspectSegment {
   segment: Segment
   rows: number
 }
 
-type Values = (string | null)[]
-
 /** @throws RepeatedKeyError where two rows of one table with the same key are met */
 export async function compareAcrossSources(tables: AcrossSources): Promise<RowDifferences> {
   const { keys, columns } = tables
+  await requireUniqueKeys(tables)
   const [left, right] = await onBothSides(tables, side => countWithoutKey(side, keys))
   const found: RowDifferences = {
     rowsLeft: left,
@@ -77,11 +62,11 @@ export async function compareAcrossSources(tables: AcrossSources): Promise<RowDi
   return found
 }
 
-async function onBothSides<T>(
-  { left, right }: AcrossSources,
-  ask: (side: Side) => Promise<T>,
-): Promise<[T, T]> {
-  return Promise.all([ask(left), ask(right)])
+/** Where no row of one side shares its key, none of the other does, unless parts of them differ: then it is met there. */
+async function requireUniqueKeys({ left, right, keys }: AcrossSources): Promise<void> {
+  if ([left, right].some(side => isUniqueByConstraint(side, keys))) return
+  const isSmaller = (right.table.estimatedRows ?? Infinity) < (left.table.estimatedRows ?? Infinity)
+  await requireUniqueKey(isSmaller ? right : left, keys)
 }
 
 /** How the rows are cut at first; null where there are none. A single integer is cut by its range, other keys by their hash. */
@@ -185,135 +170,22 @@ interface Collected {
   kept: Map<string, DifferingRow>
 }
 
-/** Fetches the rows of some segments and compares them by their keys; fewer at once where they are too wide for one result. */
+/** Fetches the rows of some segments and compares them by their keys. */
 async function compareSegments(
   tables: AcrossSources,
   segments: readonly Segment[],
   { found, kept }: Collected,
 ): Promise<void> {
   const { keys } = tables
-  let fetched: [FetchedRows, FetchedRows]
-  try {
-    fetched = await onBothSides(tables, side =>
-      fetchRows(tables, side, sql`${hasKey(side, keys)} and ${withinSegments(side, keys, segments)}`),
-    )
-  } catch (error) {
-    const isTooLarge = error instanceof ConnectorError && error.code === RESULT_TOO_LARGE
-    if (!isTooLarge || segments.length === 1) throw error
-    const middle = Math.ceil(segments.length / 2)
-    await compareSegments(tables, segments.slice(0, middle), { found, kept })
-    return compareSegments(tables, segments.slice(middle), { found, kept })
-  }
-  const [left, right] = fetched
-  found.rowsFetched += left.size + right.size
-  for (const row of differencesOf(tables, left, right)) {
-    count(found, row, 1)
-    if (kept.size < MAX_RECHECKED_ROWS) kept.set(keyText(keys, row.key), row)
-  }
-}
-
-function count(found: RowDifferences, { kind, values = [] }: DifferingRow, by: 1 | -1): void {
-  if (kind === 'only_left') found.onlyLeft += by
-  else if (kind === 'only_right') found.onlyRight += by
-  else found.differing += by
-  for (const { column } of values) found.byColumn[column]! += by
-}
-
-/** Equal for equal keys. */
-function keyText(keys: readonly ColumnPair[], key: readonly string[]): string {
-  const plain = keys.map((pair, place) => plainKey(pair, key[place]!))
-  return plain.length === 1 ? plain[0]! : JSON.stringify(plain)
-}
-
-/** The rows of a table for which a condition holds: their keys and values, by the texts of their keys. */
-async function fetchRows({ keys, columns }: AcrossSources, side: Side, condition: Sql): Promise<FetchedRows> {
-  const outputs = [
-    ...keys.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`k${place}`)}`),
-    ...columns.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`v${place}`)}`),
-  ]
-  const rows = await side.query(sql`select ${join(outputs)} from ${rowsOf(side, condition)}`)
-  const byKey = new Map<string, { key: string[]; values: Values }>()
-  for (const row of rows) {
-    const key = keys.map((_, place) => String(row[`k${place}`]))
-    const text = keyText(keys, key)
-    if (byKey.has(text)) throw repeatedKeyError(side.name, tablePath(side.table), keys, null)
-    byKey.set(text, { key, values: columns.map((_, place) => readText(row[`v${place}`])) })
-  }
-  return byKey
-}
-
-type FetchedRows = ReadonlyMap<string, { key: string[]; values: Values }>
-
-function differencesOf({ columns }: AcrossSources, left: FetchedRows, right: FetchedRows): DifferingRow[] {
-  const differences: DifferingRow[] = []
-  for (const [text, { key, values }] of left) {
-    const other = right.get(text)
-    if (!other) {
-      differences.push({ key, kind: 'only_left' })
-      continue
-    }
-    const differing = columns.flatMap((pair, place) => {
-      const [one = null, two = null] = [values[place], other.values[place]]
-      return differs(pair, one, two) ? [{ column: pair.left.name, left: one, right: two }] : []
-    })
-    if (differing.length > 0) differences.push({ key, kind: 'differs', values: differing })
-  }
-  for (const [text, { key }] of right) if (!left.has(text)) differences.push({ key, kind: 'only_right' })
-  return differences
-}
-
-/**
- * Looks at the rows that are not the same once more, since the tables may have changed meanwhile: what is the same now does
- * not count. Left out where there are too many for that: then a few late rows are not what is wrong.
- */
-async function lookAgain(
-  tables: AcrossSources,
-  found: RowDifferences,
-  kept: Map<string, DifferingRow>,
-): Promise<void> {
-  const { keys } = tables
-  const differing = found.onlyLeft + found.onlyRight + found.differing
-  if (kept.size === 0 || kept.size >= MAX_RECHECKED_ROWS || differing === 0) return
-  await tables.waitForLateRows()
-  const before = [...kept.values()]
-  const [left, right] = await onBothSides(tables, side =>
-    fetchRows(
-      tables,
-      side,
-      keyCondition(
-        side,
-        keys,
-        before.map(({ key }) => key),
-      ),
-    ),
-  )
-  found.rowsFetched += left.size + right.size
-  const now = new Map(differencesOf(tables, left, right).map(row => [keyText(keys, row.key), row]))
-  for (const [text, row] of kept) {
-    const [wasLeft, wasRight] = [row.kind !== 'only_right', row.kind !== 'only_left']
-    found.rowsLeft += Number(left.has(text)) - Number(wasLeft)
-    found.rowsRight += Number(right.has(text)) - Number(wasRight)
-    count(found, row, -1)
-    const still = now.get(text)
-    if (still) {
-      count(found, still, 1)
-      kept.set(text, still)
-    } else kept.delete(text)
-  }
-}
-
-/** Holds for rows with one of some keys. */
-function keyCondition(side: Side, keys: readonly ColumnPair[], wanted: readonly string[][]): Sql {
-  const equals = (pair: ColumnPair, text: string) =>
-    pair.family === 'number' && pair[side.name].kind === 'integer' && /^-?\d+$/.test(text)
-      ? sql`${columnOf(side, pair)} = ${raw(text)}`
-      : sql`${textOf(side, pair)} = ${text}`
-  const each = wanted.map(
-    key =>
-      sql`(${join(
-        keys.map((pair, place) => equals(pair, key[place]!)),
-        ' and ',
-      )})`,
-  )
-  return sql`(${join(each, ' or ')})`
+  await fetchParts(tables, segments, {
+    condition: (side, parts) => sql`${hasKey(side, keys)} and ${withinSegments(side, keys, parts)}`,
+    halve: halveSegment,
+    take(left, right) {
+      found.rowsFetched += left.size + right.size
+      for (const row of differencesOf(tables, left, right)) {
+        count(found, row, 1)
+        if (kept.size < MAX_RECHECKED_ROWS) kept.set(keyText(keys, row.key), row)
+      }
+    },
+  })
 }

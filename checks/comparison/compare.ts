@@ -100,8 +100,6 @@ export interface RowComparison {
   isOneSource: boolean
   pairs: Pick<ComparisonPairs, 'keys' | 'columns'>
   sampleLimit: number
-  /** Waits before what differs is looked at once more; on two sources only. */
-  waitForLateRows?(): Promise<void>
 }
 
 /**
@@ -114,11 +112,10 @@ export async function compareRows({
   isOneSource,
   pairs,
   sampleLimit,
-  waitForLateRows = () => Promise.resolve(),
 }: RowComparison): Promise<RowDifferences> {
   const sides = { left: sideOf('left', left), right: sideOf('right', right) }
   const { keys, columns } = pairs
   return isOneSource
     ? compareOnOneSource({ ...sides, keys, columns, sampleLimit })
-    : compareAcrossSources({ ...sides, keys, columns, sampleLimit, waitForLateRows })
+    : compareAcrossSources({ ...sides, keys, columns, sampleLimit })
 }

@@ -65,7 +65,7 @@ export function isUniqueByConstraint({ table, name, forms }: Side, keys: readonl
 /** @throws RepeatedKeyError where rows of a table share a key, unless a constraint says that none can */
 export async function requireUniqueKey(side: Side, keys: readonly ColumnPair[]): Promise<void> {
   if (isUniqueByConstraint(side, keys)) return
-  const columns = join(keys.flatMap(pair => keyForms(side, pair)))
+  const columns = join(keys.map(pair => ownKeyForm(side, pair)))
   const repeated = sql`select count(*) as n from ${rowsOf(side, hasKey(side, keys))} group by ${columns} having count(*) > 1`
   const [row] = await side.query(sql`select count(*) as n from (${repeated}) k`)
   const count = toNumber(row?.n) ?? 0
@@ -96,6 +96,15 @@ function keyForms(side: Side, pair: ColumnPair): Sql[] {
   const bytes = side.forms.bytes(textOf(side, pair))
   if (!isOneCollation) return [bytes]
   return side.forms.comparesBytes(pair[side.name]) ? [value] : [value, bytes]
+}
+
+/** A key by which the rows of its own table are told apart. */
+function ownKeyForm(side: Side, pair: ColumnPair): Sql {
+  const column = pair[side.name]
+  const isText = pair.family === 'text' || (pair.family === 'uuid' && column.kind === 'text')
+  return isText && !(pair.family === 'text' && side.forms.comparesBytes(column))
+    ? side.forms.bytes(textOf(side, pair))
+    : columnOf(side, pair)
 }
 
 /** Whether two types differ in nothing but a length. */

@@ -40,6 +40,16 @@ export function cutSlots(keys: readonly ColumnPair[]): Cut {
   }
 }
 
+/** The halves of a range; null of what cannot be cut. */
+export function halveSegment(segment: Segment): [Segment, Segment] | null {
+  if ('slot' in segment || segment.to - segment.from < 2n) return null
+  const middle = (segment.from + segment.to) / 2n
+  return [
+    { from: segment.from, to: middle },
+    { from: middle, to: segment.to },
+  ]
+}
+
 /** Holds for the rows of a segment. */
 function conditionOf(side: Side, keys: readonly ColumnPair[], segment: Segment): Sql {
   if ('slot' in segment) return sql`${side.forms.slot(rowText(side, keys))} = ${raw(String(segment.slot))}`

@@ -1,0 +1,114 @@
+/** Rows of two sources that were fetched, and how they differ by their values. */
+import { tablePath } from '../../connectors/catalog.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import { RESULT_TOO_LARGE } from '../../connectors/session.ts'
+import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
+import type { ColumnPair } from './pairs.ts'
+import { readText, repeatedKeyError, type DifferingRow, type RowDifferences } from './result.ts'
+import { rowsOf, textOf, type Side } from './sides.ts'
+import { differs, plainKey } from './values.ts'
+
+/** Two tables of two sources, and what is compared of them. */
+export interface AcrossSources {
+  left: Side
+  right: Side
+  keys: readonly ColumnPair[]
+  columns: readonly ColumnPair[]
+  /** Rows to show. */
+  sampleLimit: number
+}
+
+/** Rows by the texts of their keys, which are equal for equal keys. */
+export type FetchedRows = ReadonlyMap<string, { key: string[]; values: (string | null)[] }>
+
+/** Asks both sides at once. */
+export async function onBothSides<T>(
+  { left, right }: Pick<AcrossSources, 'left' | 'right'>,
+  ask: (side: Side) => Promise<T>,
+): Promise<[T, T]> {
+  return Promise.all([ask(left), ask(right)])
+}
+
+/** A text of a key, equal for equal keys. */
+export function keyText(keys: readonly ColumnPair[], key: readonly string[]): string {
+  const plain = keys.map((pair, place) => plainKey(pair, key[place]!))
+  return plain.length === 1 ? plain[0]! : JSON.stringify(plain)
+}
+
+/** The rows of a table for which a condition holds. @throws RepeatedKeyError */
+async function fetchRows({ keys, columns }: AcrossSources, side: Side, condition: Sql): Promise<FetchedRows> {
+  const outputs = [
+    ...keys.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`k${place}`)}`),
+    ...columns.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`v${place}`)}`),
+  ]
+  const rows = await side.query(sql`select ${join(outputs)} from ${rowsOf(side, condition)}`)
+  const byKey = new Map<string, { key: string[]; values: (string | null)[] }>()
+  for (const row of rows) {
+    const key = keys.map((_, place) => String(row[`k${place}`]))
+    const text = keyText(keys, key)
+    if (byKey.has(text)) throw repeatedKeyError(side.name, tablePath(side.table), keys, null)
+    byKey.set(text, { key, values: columns.map((_, place) => readText(row[`v${place}`])) })
+  }
+  return byKey
+}
+
+/**
+ * Fetches some parts of both tables, and hands them over: all at once, or fewer where rows are too wide for one result.
+ * @param condition holds for the rows of some parts
+ * @param halve two halves of the only part that is left; null where it cannot be cut
+ */
+export async function fetchParts<Part>(
+  tables: AcrossSources,
+  parts: readonly Part[],
+  {
+    condition,
+    halve,
+    take,
+  }: {
+    condition(side: Side, parts: readonly Part[]): Sql
+    halve(part: Part): [Part, Part] | null
+    take(left: FetchedRows, right: FetchedRows): void
+  },
+): Promise<void> {
+  try {
+    take(...(await onBothSides(tables, side => fetchRows(tables, side, condition(side, parts)))))
+  } catch (error) {
+    const isTooLarge = error instanceof ConnectorError && error.code === RESULT_TOO_LARGE
+    const middle = Math.ceil(parts.length / 2)
+    const halves =
+      parts.length > 1 ? [parts.slice(0, middle), parts.slice(middle)] : halve(parts[0]!)?.map(half => [half])
+    if (!isTooLarge || !halves) throw error
+    for (const half of halves) await fetchParts(tables, half, { condition, halve, take })
+  }
+}
+
+/** The rows that are not the same: of two tables, or of the same parts of them. */
+export function differencesOf(
+  { columns }: Pick<AcrossSources, 'columns'>,
+  left: FetchedRows,
+  right: FetchedRows,
+): DifferingRow[] {
+  const differences: DifferingRow[] = []
+  for (const [text, { key, values }] of left) {
+    const other = right.get(text)
+    if (!other) {
+      differences.push({ key, kind: 'only_left' })
+      continue
+    }
+    const differing = columns.flatMap((pair, place) => {
+      const [one = null, two = null] = [values[place], other.values[place]]
+      return differs(pair, one, two) ? [{ column: pair.left.name, left: one, right: two }] : []
+    })
+    if (differing.length > 0) differences.push({ key, kind: 'differs', values: differing })
+  }
+  for (const [text, { key }] of right) if (!left.has(text)) differences.push({ key, kind: 'only_right' })
+  return differences
+}
+
+/** Adds a row to what was found, or takes it out again. */
+export function count(found: RowDifferences, { kind, values = [] }: DifferingRow, by: 1 | -1): void {
+  if (kind === 'only_left') found.onlyLeft += by
+  else if (kind === 'only_right') found.onlyRight += by
+  else found.differing += by
+  for (const { column } of values) found.byColumn[column]! += by
+}
