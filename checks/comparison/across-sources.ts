@@ -29,11 +29,14 @@ const MIN_SEGMENTS = 32
 const MAX_SEGMENTS = 8_192
 /** Segments that one condition names. */
 const MAX_FETCHED_SEGMENTS = 200
-/** A segment whose checksums differ, with the larger number of rows of the two sides. */
+/** A segment whose checksums differ, with how many rows it had on each side. */
 interface SuspectSegment {
   segment: Segment
-  rows: number
+  left: number
+  right: number
 }
+
+const rowsIn = ({ left, right }: SuspectSegment): number => Math.max(left, right)
 
 /** @throws RepeatedKeyError where two rows of one table with the same key are met */
 export async function compareAcrossSources(tables: AcrossSources): Promise<RowDifferences> {
@@ -53,7 +56,7 @@ export async function compareAcrossSources(tables: AcrossSources): Promise<RowDi
   }
   const cut = await firstCut(tables)
   if (!cut) return found
-  const suspects = await findSuspects(tables, cut, found, true)
+  const suspects = await findSuspects(tables, cut, found)
   const kept = new Map<string, DifferingRow>()
   for (const batch of batchesOf(await cutAgain(tables, suspects, found)))
     await compareSegments(tables, batch, { found, kept })
@@ -98,12 +101,11 @@ async function readRange(side: Side, key: ColumnPair): Promise<{ from: bigint; t
   return { from: BigInt(String(row.lowest)), to: BigInt(String(row.highest)) }
 }
 
-/** The segments of a cut that are not the same on both sides. @param isFirst whether its rows have not been counted yet */
+/** The segments of a cut that are not the same on both sides. Their rows are added to what was found. */
 async function findSuspects(
   tables: AcrossSources,
   cut: Cut,
   found: RowDifferences,
-  isFirst: boolean,
 ): Promise<SuspectSegment[]> {
   const { keys, columns } = tables
   const [left, right] = await onBothSides(tables, async side => {
@@ -113,14 +115,12 @@ async function findSuspects(
   })
   const numbers = [...new Set([...left.keys(), ...right.keys()])].toSorted((a, b) => a - b)
   found.segments += numbers.length
-  if (isFirst) {
-    found.rowsLeft += sumOf(left)
-    found.rowsRight += sumOf(right)
-  }
+  found.rowsLeft += sumOf(left)
+  found.rowsRight += sumOf(right)
   return numbers.flatMap(number => {
     const [one, other] = [left.get(number), right.get(number)]
     if (one && other && one.count === other.count && one.sum === other.sum) return []
-    return [{ segment: cut.segment(number), rows: Math.max(one?.count ?? 0, other?.count ?? 0) }]
+    return [{ segment: cut.segment(number), left: one?.count ?? 0, right: other?.count ?? 0 }]
   })
 }
 
@@ -136,7 +136,8 @@ async function cutAgain(
 ): Promise<SuspectSegment[]> {
   const small: SuspectSegment[] = []
   for (const suspect of suspects) {
-    const { segment, rows } = suspect
+    const { segment } = suspect
+    const rows = rowsIn(suspect)
     const canBeCut = 'from' in segment && segment.to - segment.from > 1n
     if (rows <= MAX_SEGMENT_ROWS * 2 || !canBeCut) {
       small.push(suspect)
@@ -144,22 +145,33 @@ async function cutAgain(
     }
     const wanted = Math.min(MAX_SEGMENTS, Math.max(MIN_SEGMENTS, Math.ceil(rows / MAX_SEGMENT_ROWS)))
     const cut = cutRange(tables.keys[0]!, segment, wanted)
-    small.push(...(await cutAgain(tables, await findSuspects(tables, cut, found, false), found)))
+    forget(found, [suspect])
+    small.push(...(await cutAgain(tables, await findSuspects(tables, cut, found), found)))
   }
   return small
 }
 
+/** Takes out the rows of segments that are counted anew, since there may be more or fewer by then. */
+function forget(found: RowDifferences, suspects: readonly SuspectSegment[]): void {
+  for (const { left, right } of suspects) {
+    found.rowsLeft -= left
+    found.rowsRight -= right
+  }
+}
+
 /** Segments that are fetched by one statement. */
-function batchesOf(suspects: readonly SuspectSegment[]): Segment[][] {
-  const batches: { segments: Segment[]; rows: number }[] = []
-  for (const { segment, rows } of suspects) {
+function batchesOf(suspects: readonly SuspectSegment[]): SuspectSegment[][] {
+  const batches: { segments: SuspectSegment[]; rows: number }[] = []
+  for (const suspect of suspects) {
+    const { segment } = suspect
+    const rows = rowsIn(suspect)
     const most = 'slot' in segment ? MAX_FETCHED_ROWS.slots : MAX_FETCHED_ROWS.ranges
     const last = batches.at(-1)
     const mostSegments = 'slot' in segment ? Infinity : MAX_FETCHED_SEGMENTS
     if (last && last.rows + rows <= most && last.segments.length < mostSegments) {
-      last.segments.push(segment)
+      last.segments.push(suspect)
       last.rows += rows
-    } else batches.push({ segments: [segment], rows })
+    } else batches.push({ segments: [suspect], rows })
   }
   return batches.map(({ segments }) => segments)
 }
@@ -173,15 +185,19 @@ interface Collected {
 /** Fetches the rows of some segments and compares them by their keys. */
 async function compareSegments(
   tables: AcrossSources,
-  segments: readonly Segment[],
+  suspects: readonly SuspectSegment[],
   { found, kept }: Collected,
 ): Promise<void> {
   const { keys } = tables
+  const segments = suspects.map(({ segment }) => segment)
+  forget(found, suspects)
   await fetchParts(tables, segments, {
     condition: (side, parts) => sql`${hasKey(side, keys)} and ${withinSegments(side, keys, parts)}`,
     halve: halveSegment,
     take(left, right) {
       found.rowsFetched += left.size + right.size
+      found.rowsLeft += left.size
+      found.rowsRight += right.size
       for (const row of differencesOf(tables, left, right)) {
         count(found, row, 1)
         if (kept.size < MAX_RECHECKED_ROWS) kept.set(keyText(keys, row.key), row)

@@ -6,15 +6,18 @@ import type { ComparedTable } from '../../../checks/comparison/sides.ts'
 import type { TableInfo } from '../../../connectors/catalog.ts'
 import type { EngineTestDatabase } from '../test-databases.ts'
 
+/** A database, read through its connector. */
+export type Place = Pick<EngineTestDatabase, 'engine' | 'connection' | 'execute' | 'ref'>
+
 /** A table and the database that it is in. */
 export interface TableOn {
-  on: EngineTestDatabase
+  on: Place
   table: TableInfo
 }
 
 /** Makes a table of rows that are written in SQL, such as `1, 'a'`. */
 export async function makeTable(
-  on: EngineTestDatabase,
+  on: Place,
   name: string,
   columns: string,
   rows: readonly string[],
@@ -27,7 +30,7 @@ export async function makeTable(
 }
 
 /** What the catalog says of a table now. */
-export async function describe(on: EngineTestDatabase, name: string): Promise<TableOn> {
+export async function describe(on: Place, name: string): Promise<TableOn> {
   const [table] = await on.connection.introspect({ tables: [on.ref(name)] })
   return { on, table: table! }
 }
