@@ -41,6 +41,8 @@ export interface ComparisonDialect {
   slot(text: Sql): Sql
   /** How many whole steps an integer is from another that is not above it. */
   steps(value: Sql, from: bigint, size: bigint): Sql
+  /** Whether two values are equal or both NULL. */
+  isSame(one: Sql, other: Sql): Sql
   /** A text that compares by its bytes, whatever its collation. */
   bytes(text: Sql): Sql
   /** Whether texts of a column are equal by its own collation only where their bytes are. */

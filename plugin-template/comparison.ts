@@ -16,6 +16,7 @@ export const comparison: ComparisonDialect = {
   checksum: text => sql`md5_sum(${text})`,
   slot: text => sql`md5_slot(${text})`,
   steps: (value, from, size) => sql`((${value} - ${raw(`(${from})`)}) / ${raw(String(size))})`,
+  isSame: (one, other) => sql`${one} is ${other}`,
   bytes: text => sql`${text} collate binary`,
   comparesBytes: ({ properties }) => properties?.collation === undefined,
   round: (value, digits) => sql`round(${value}, ${raw(String(digits))})`,

@@ -21,11 +21,12 @@ const ALIASES = { left: 'l', right: 'r' } as const
 
 /**
  * Compares rows with one statement: a full join on the key, or where the engine has none, two joins beside each other. Rows
- * whose key is not all there are on one side only. Another statement fetches rows to show, if there are any.
+ * whose key is not all there are on one side only. Where rows differ, further statements count them by column and fetch some
+ * to show.
  * @throws RepeatedKeyError where rows of a table share a key
  */
 export async function compareOnOneSource(tables: OnOneSource): Promise<RowDifferences> {
-  const { left, right, keys, columns, sampleLimit } = tables
+  const { left, right, keys, sampleLimit } = tables
   for (const side of [left, right]) await requireUniqueKey(side, keys)
   const [counted] = await left.query(writeCounts(tables))
   const number = (name: string) => toNumber(counted?.[name]) ?? 0
@@ -36,7 +37,7 @@ export async function compareOnOneSource(tables: OnOneSource): Promise<RowDiffer
     onlyLeft: number('only_left') + withoutKey.left,
     onlyRight: number('only_right') + withoutKey.right,
     differing: number('differing'),
-    byColumn: Object.fromEntries(columns.map((pair, place) => [pair.left.name, number(`d${place}`)])),
+    byColumn: await countByColumn(tables, number('differing')),
     samples: [],
     segments: 0,
     rowsFetched: 0,
@@ -91,11 +92,16 @@ function keyForms(side: Side, pair: ColumnPair): Sql[] {
   if (family === 'boolean' && left.kind !== right.kind) return [textOf(side, pair)]
   if (family === 'uuid' && left.type !== right.type) return [side.forms.bytes(textOf(side, pair))]
   if (family !== 'text') return [value]
-  const isOneCollation =
-    left.properties?.collation === right.properties?.collation && left.base === right.base && isOneType(pair)
   const bytes = side.forms.bytes(textOf(side, pair))
-  if (!isOneCollation) return [bytes]
+  if (!isOneCollation(pair)) return [bytes]
   return side.forms.comparesBytes(pair[side.name]) ? [value] : [value, bytes]
+}
+
+/** Whether the texts of two columns are compared alike. */
+function isOneCollation(pair: ColumnPair): boolean {
+  const { left, right } = pair
+  const isSame = left.properties?.collation === right.properties?.collation && left.base === right.base
+  return isSame && isOneType(pair)
 }
 
 /** A key by which the rows of its own table are told apart. */
@@ -121,7 +127,11 @@ function valueForm(side: Side, pair: ColumnPair): Sql {
     case 'number':
       return rule.round === undefined ? value : side.forms.round(value, rule.round, infoOf(side, pair))
     case 'text':
-      return side.forms.bytes(textOf(side, pair))
+      return Object.keys(rule).length === 0 &&
+        isOneCollation(pair) &&
+        side.forms.comparesBytes(pair[side.name])
+        ? value
+        : side.forms.bytes(textOf(side, pair))
     case 'timestamp':
       return rule.precision ? textOf(side, pair) : value
     case 'boolean':
@@ -164,21 +174,25 @@ function sameKey({ left, keys }: OnOneSource): Sql {
   )
 }
 
-/** Whether two values differ, as a condition that is never NULL. */
-function differsAt(tables: OnOneSource, place: number): Sql {
+/** Whether two values are the same, as a condition that may be NULL where they are not. */
+function isSameAt(tables: OnOneSource, place: number): Sql {
   const pair = tables.columns[place]!
   const { tolerance, relativeTolerance } = pair.rule
   const [one, other] = [of('left', `v${place}`), of('right', `v${place}`)]
   const same = [
-    sql`${one} = ${other}`,
-    sql`${one} is null and ${other} is null`,
+    tables.left.forms.isSame(one, other),
     ...(pair.floatTolerance !== undefined
       ? [areNearFloats(tables, pair, one, other)]
       : tolerance !== undefined || relativeTolerance !== undefined
         ? [areNear(tables, pair, one, other)]
         : []),
   ]
-  return sql`case when ${join(same, ' or ')} then 0 else 1 end = 1`
+  return sql`(${join(same, ' or ')})`
+}
+
+/** Whether two values differ, as a condition that is never NULL. */
+function differsAt(tables: OnOneSource, place: number): Sql {
+  return sql`case when ${isSameAt(tables, place)} then 0 else 1 end = 1`
 }
 
 /** Whether two values are numbers at all, as a condition that is false or NULL otherwise. */
@@ -227,21 +241,15 @@ function areNearFloats(tables: OnOneSource, pair: ColumnPair, one: Sql, other: S
 }
 
 function anyDiffers(tables: OnOneSource): Sql {
-  const each = tables.columns.map((_, place) => differsAt(tables, place))
-  return each.length === 0 ? raw('1 = 0') : sql`(${join(each, ' or ')})`
+  const same = tables.columns.map((_, place) => isSameAt(tables, place))
+  return same.length === 0 ? raw('1 = 0') : sql`case when ${join(same, ' and ')} then 0 else 1 end = 1`
 }
 
 function writeCounts(tables: OnOneSource): Sql {
-  const { left, right, columns } = tables
+  const { left, right } = tables
   const { dialect } = left
   const isBoth = sql`${of('left', 'k0')} is not null and ${of('right', 'k0')} is not null`
-  const differences = [
-    sql`${dialect.countIf(sql`${isBoth} and ${anyDiffers(tables)}`)} as differing`,
-    ...columns.map(
-      (_, place) =>
-        sql`${dialect.countIf(sql`${isBoth} and ${differsAt(tables, place)}`)} as ${raw(`d${place}`)}`,
-    ),
-  ]
+  const differences = [sql`${dialect.countIf(sql`${isBoth} and ${anyDiffers(tables)}`)} as differing`]
   const ofSide = (side: SideName, otherSide: SideName) => [
     sql`count(${of(side, 'k0')}) as ${raw(`rows_${side}`)}`,
     sql`${dialect.countIf(sql`${of(side, 'k0')} is not null and ${isMissing(otherSide)}`)} as ${raw(`only_${side}`)}`,
@@ -253,6 +261,19 @@ function writeCounts(tables: OnOneSource): Sql {
   const fromLeft = sql`select ${join([...ofSide('left', 'right'), ...differences])} from ${rowsOfLeft} left join ${rowsOfRight} on ${on}`
   const fromRight = sql`select ${join(ofSide('right', 'left'))} from ${rowsOfRight} left join ${rowsOfLeft} on ${on}`
   return sql`select * from (${fromLeft}) a cross join (${fromRight}) b`
+}
+
+/** How many rows differ in each column; nothing is sent where none does. */
+async function countByColumn(tables: OnOneSource, differing: number): Promise<Record<string, number>> {
+  const { left, right, columns } = tables
+  if (differing === 0) return Object.fromEntries(columns.map(pair => [pair.left.name, 0]))
+  const counts = columns.map(
+    (_, place) => sql`${left.dialect.countIf(differsAt(tables, place))} as ${raw(`d${place}`)}`,
+  )
+  const [row] = await left.query(
+    sql`select ${join(counts)} from ${derived(left, tables)} join ${derived(right, tables)} on ${sameKey(tables)} where ${anyDiffers(tables)}`,
+  )
+  return Object.fromEntries(columns.map((pair, place) => [pair.left.name, toNumber(row?.[`d${place}`]) ?? 0]))
 }
 
 /** Rows to show: those that differ or are missing on the right, then those that are missing on the left. */

@@ -114,10 +114,12 @@ function isFixed({ family, left, right }: ColumnPair): boolean {
   return family === 'uuid' && left.kind !== 'text' && right.kind !== 'text'
 }
 
-/** Whether a row has a key: all of its columns are there. */
+/** Whether a row has a key: all of its columns are there. Nothing is asked of columns that cannot be NULL. */
 export function hasKey(side: Side, keys: readonly ColumnPair[]): Sql {
+  const nullable = keys.filter(pair => infoOf(side, pair).nullable)
+  if (nullable.length === 0) return sql`1 = 1`
   return join(
-    keys.map(pair => sql`${columnOf(side, pair)} is not null`),
+    nullable.map(pair => sql`${columnOf(side, pair)} is not null`),
     ' and ',
   )
 }

@@ -9,6 +9,7 @@ export function differs(
   left: string | null,
   right: string | null,
 ): boolean {
+  if (left === right) return false
   const [one, other] = [left, right].map(text => prepare(text, pair)) as [string | null, string | null]
   if (one === other) return false
   if (one === null || other === null) return true
@@ -18,6 +19,8 @@ export function differs(
 
 /** A value of a key in one form of writing, equal for equal values. */
 export function plainKey(pair: Pick<ColumnPair, 'family'>, text: string): string {
+  // Most keys are integers, which are written alike.
+  if (PLAIN_INTEGER.test(text)) return text
   return prepare(text, { family: pair.family, rule: {} }) ?? text
 }
 
@@ -51,6 +54,7 @@ function prepare(
 
 const BOOLEANS: Readonly<Record<string, string>> = { true: '1', t: '1', false: '0', f: '0' }
 
+const PLAIN_INTEGER = /^[1-9]\d*$/
 const INFINITY = /^([+-]?)inf(inity)?$/i
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i

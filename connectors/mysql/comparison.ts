@@ -8,6 +8,7 @@ export const comparison: ComparisonDialect = {
   checksum: text => sql`sum(cast(conv(substr(md5(${text}), 1, 15), 16, 10) as unsigned))`,
   slot: text => sql`cast(conv(substr(md5(${text}), 1, 3), 16, 10) as unsigned)`,
   steps: (value, from, size) => sql`((${value} - ${raw(`(${from})`)}) div ${raw(String(size))})`,
+  isSame: (one, other) => sql`${one} <=> ${other}`,
   // The binary collation of a text ignores blanks at its end; bytes have none.
   bytes: text => sql`cast(convert(${text} using utf8mb4) as binary)`,
   // Most collations ignore case, and most of the others blanks at the end.

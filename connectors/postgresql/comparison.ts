@@ -9,6 +9,7 @@ export const comparison: ComparisonDialect = {
   slot: text => sql`('x' || substr(md5(${text}), 1, 3))::bit(12)::int`,
   steps: (value, from, size) =>
     sql`(((${value})::bigint - ${raw(`(${from})`)}::bigint) / ${raw(String(size))}::bigint)`,
+  isSame: (one, other) => sql`${one} is not distinct from ${other}`,
   bytes: text => sql`(${text})::text collate "C"`,
   comparesBytes: ({ type, base = type, nondeterministicCollation }) =>
     base !== 'citext' && nondeterministicCollation === undefined,
