@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, sampleByNumber, samplePercentage } from '../dialect.ts'
+import { comparison } from './comparison.ts'
 import { bigqueryLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toParameter, type BigqueryParameter } from './values.ts'
@@ -14,6 +15,7 @@ import { toParameter, type BigqueryParameter } from './values.ts'
  */
 export const bigqueryDialect = defineDialect({
   lexicon: bigqueryLexicon,
+  comparison,
   quote,
   table: ({ catalog, schema, name }) => sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`,
   countIf: condition => sql`countif(${condition})`,

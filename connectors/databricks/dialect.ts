@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, samplePercentage } from '../dialect.ts'
+import { comparison } from './comparison.ts'
 import { databricksLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { toDatabricksValue, type DatabricksValue } from './values.ts'
@@ -28,6 +29,7 @@ const NULL_VALUE: DatabricksValue = { value: null, type: null }
  */
 export const databricksDialect = defineDialect({
   lexicon: databricksLexicon,
+  comparison,
   quote,
   table: ({ catalog, schema, name }) => sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`,
   placeholder: position => `:p${position}`,

@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, sampleByNumber } from '../dialect.ts'
+import { comparison } from './comparison.ts'
 import { redshiftLexicon } from './lexicon.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 import { volatileFunctions } from './volatile-functions.ts'
@@ -13,6 +14,7 @@ import { volatileFunctions } from './volatile-functions.ts'
  */
 export const redshiftDialect = defineDialect({
   lexicon: redshiftLexicon,
+  comparison,
   placeholder: position => `$${position}`,
   matches: (value, pattern) => sql`${text(value)} ~ ${pattern}`,
   parsesAsDate: (value, format) => sql`${text(value)} ~ ${datePattern(format)}`,

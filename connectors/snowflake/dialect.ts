@@ -1,5 +1,6 @@
 import { datePattern } from '../dates.ts'
 import { defineDialect, percentileFraction, samplePercentage } from '../dialect.ts'
+import { comparison } from './comparison.ts'
 import { snowflakeLexicon } from './lexicon.ts'
 import { raw, sql } from '../sql.ts'
 
@@ -16,6 +17,7 @@ const ANYTHING = '(.|\n)*'
  */
 export const snowflakeDialect = defineDialect({
   lexicon: snowflakeLexicon,
+  comparison,
   table: ({ catalog, schema, name }) => sql`${quoted(catalog)}.${quoted(schema)}.${quoted(name)}`,
   // REGEXP_LIKE matches the whole text. REGEXP_INSTR searches, but what it says of an empty match is not documented.
   matches: (value, pattern) => sql`regexp_like(${value}, ${`${ANYTHING}(${pattern})${ANYTHING}`})`,
