@@ -3,7 +3,7 @@
  * the parts whose checksums differ. Checksums only spare work: whether rows are equal is decided by their values, unless
  * all that a part has is the same.
  */
-import { join, raw, sql } from '../../connectors/sql.ts'
+import { sql } from '../../connectors/sql.ts'
 import { count, differencesOf, fetchParts, keyText, onBothSides, type AcrossSources } from './fetched-rows.ts'
 import { lookAgain, MAX_RECHECKED_ROWS } from './late-rows.ts'
 import { countWithoutKey, isUniqueByConstraint, requireUniqueKey } from './on-one-source.ts'
@@ -13,6 +13,7 @@ import {
   cutRange,
   cutSlots,
   halveSegment,
+  narrow,
   readSums,
   withinSegments,
   type Cut,
@@ -27,6 +28,8 @@ const MAX_SEGMENT_ROWS = 2_000
 const MAX_FETCHED_ROWS = { ranges: 10_000, slots: 100_000 }
 const MIN_SEGMENTS = 32
 const MAX_SEGMENTS = 8_192
+/** More segments than these are fetched as they are: with many that differ, hardly any part would be the same. */
+const MAX_NARROWED_SEGMENTS = 64
 /** Segments that one condition names. */
 const MAX_FETCHED_SEGMENTS = 200
 /** A segment whose checksums differ, with how many rows it had on each side. */
@@ -56,7 +59,7 @@ export async function compareAcrossSources(tables: AcrossSources): Promise<RowDi
   }
   const cut = await firstCut(tables)
   if (!cut) return found
-  const suspects = await findSuspects(tables, cut, found)
+  const suspects = await narrowSuspects(tables, cut, await findSuspects(tables, cut, found), found)
   const kept = new Map<string, DifferingRow>()
   for (const batch of batchesOf(await cutAgain(tables, suspects, found)))
     await compareSegments(tables, batch, { found, kept })
@@ -126,6 +129,21 @@ async function findSuspects(
 
 function sumOf(sums: ReadonlyMap<number, SegmentSum>): number {
   return [...sums.values()].reduce((total, { count }) => total + count, 0)
+}
+
+/** Looks for the rows that differ in parts of the segments, where few of them do: most of their rows are the same. */
+async function narrowSuspects(
+  tables: AcrossSources,
+  cut: Cut,
+  suspects: SuspectSegment[],
+  found: RowDifferences,
+): Promise<SuspectSegment[]> {
+  const segments = suspects.map(({ segment }) => segment)
+  if (segments.length === 0 || segments.length > MAX_NARROWED_SEGMENTS) return suspects
+  const narrowed = narrow(tables.keys[0]!, cut, segments)
+  if (!narrowed || suspects.some(suspect => rowsIn(suspect) > MAX_SEGMENT_ROWS * 2)) return suspects
+  forget(found, suspects)
+  return findSuspects(tables, narrowed, found)
 }
 
 /** Cuts segments with many rows until none has too many, or none can be cut. */

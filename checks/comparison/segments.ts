@@ -9,6 +9,8 @@ export type Segment = { from: bigint; to: bigint } | { slot: number }
 
 /** A cut of rows: the number of each row's part, and the part of a number. */
 export interface Cut {
+  /** The integers of the key that are cut, and how many a part has; absent where rows are cut by a hash. */
+  range?: { from: bigint; to: bigint; width: bigint }
   numberOf(side: Side): Sql
   segment(number: number): Segment
   /** Conditions for the rows that are cut. */
@@ -20,14 +22,36 @@ export const SLOTS = 4096
 
 /** Cuts integers into ranges of equal width. @param count at most so many; there may be one less */
 export function cutRange(key: ColumnPair, { from, to }: { from: bigint; to: bigint }, count: number): Cut {
-  const width = (to - from + BigInt(count) - 1n) / BigInt(count)
+  const least = (to - from + BigInt(count) - 1n) / BigInt(count)
+  // So that a part can be narrowed to parts that do not reach beyond it.
+  const width = least < PARTS ? least : ((least + PARTS - 1n) / PARTS) * PARTS
+  return cutEvery(key, { from, to, width })
+}
+
+function cutEvery(key: ColumnPair, range: { from: bigint; to: bigint; width: bigint }): Cut {
+  const { from, to, width } = range
   return {
+    range,
     numberOf: side => side.forms.steps(columnOf(side, key), from, width),
     segment: number => {
       const start = from + BigInt(number) * width
       return { from: start, to: start + width < to ? start + width : to }
     },
     conditions: side => [conditionOf(side, [key], { from, to })],
+  }
+}
+
+/** Parts that a segment is narrowed to. */
+const PARTS = 32n
+
+/** Cuts some segments of a cut into smaller ones; null where they cannot be cut. */
+export function narrow(key: ColumnPair, { range }: Cut, segments: readonly Segment[]): Cut | null {
+  if (!range || range.width < PARTS) return null
+  const { from, to } = range
+  const width = range.width / PARTS
+  return {
+    ...cutEvery(key, { from, to, width }),
+    conditions: side => [withinSegments(side, [key], segments)],
   }
 }
 
