@@ -31,7 +31,7 @@ export async function dryRunComparison(deps: ComparisonDeps, companyId: string, 
   return {
     sql: [],
     status: judged.status,
-    message: describeTried({ ...comparison, windowSize: body.window }, configured, judged),
+    message: describeTried({ ...comparison, windowSize: body.window ?? null }, configured, judged),
     ...presentNumbers(judged),
     samples: presentSamples(comparison, newest),
     warnings: pairs.warnings,

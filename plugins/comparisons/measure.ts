@@ -288,7 +288,8 @@ function withoutPersonalData(
   const masked = new Set([...keys, ...columns, ...groups].filter(isPersonal).map(({ left }) => left.name))
   if (masked.size === 0) return found
   const hide = (column: string | null, value: string | null) =>
-    column !== null && value !== null && masked.has(column) ? HIDDEN : value
+    // Not even that there is none.
+    column !== null && masked.has(column) ? HIDDEN : value
   const hideBoth = <Of extends { column: string | null; left: string | null; right: string | null }>(
     item: Of,
   ): Of => ({
@@ -307,7 +308,7 @@ function withoutPersonalData(
   }
   const samples = found.samples.map(row => ({
     ...row,
-    key: row.key.map((value, place) => hide(keys[place]!.left.name, value)!),
+    key: row.key.map((value, place) => hide(keys[place]!.left.name, value) ?? value),
     ...(row.values && { values: row.values.map(hideBoth) }),
   }))
   return { ...found, samples }

@@ -2,8 +2,7 @@ import type { Connection } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { validateFilterOnEngine, validationSession } from '../../checks/engine-validation.ts'
 import { findFilterProblem, readFilter } from '../../checks/plan.ts'
-import type { CheckType } from '../../checks/check.ts'
-import { comparison, incomparable, referential } from '../../checks/referential.ts'
+import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
@@ -76,8 +75,11 @@ export async function assertComparable(
   if (error !== null) throw invalidInput([{ field: 'parent_column_name', error }])
   const table = catalog.tableInfo(pair.child)
   const loaded = { source: pair.source, table: pair.child }
-  const ofType = { type: referential as unknown as CheckType, config: {} }
-  const window = requestedWindow(loaded, ofType, body, { dialect, table, catalog })
+  const window = requestedWindow(loaded, { type: { name: 'referential' }, config: {} }, body, {
+    dialect,
+    table,
+    catalog,
+  })
   const filterError = body.filter == null ? null : await findFilterProblem(body.filter, { dialect, table })
   if (filterError !== null) throw invalidInput([{ field: 'filter', error: filterError }])
   const refusal = asksEngine ? await askEngine(catalog, pair, body, asksEngine) : null

@@ -1,6 +1,6 @@
 /** The window of a check that is asked for: as the body states it, else that of its table. */
 import { findUnfilteredProblem, findWindowProblem, keepingOf } from '../../../checks/plan.ts'
-import type { CheckContext } from '../../../checks/check.ts'
+import type { CheckContext, CheckType } from '../../../checks/check.ts'
 import { findTimeColumn, TEMPORAL_KINDS } from '../../../connectors/catalog.ts'
 import { invalidField, invalidInput } from '../../../server/http/errors.ts'
 import type { CatalogApi, TableContext } from '../../catalog/api.ts'
@@ -43,7 +43,7 @@ export function withDefaultWindow<Body extends WindowBody>(
  */
 export function requestedWindow(
   loaded: TableContext,
-  check: ConfiguredCheck['check'],
+  check: { type: Pick<CheckType, 'name' | 'namesItsRows'>; config: ConfiguredCheck['check']['config'] },
   body: WindowBody,
   on: Pick<CheckContext, 'dialect' | 'table'> & { catalog: CatalogApi },
 ): WindowColumns {

@@ -246,7 +246,7 @@ const literalOf = (value: Literal, engine: EngineName): string | null =>
   typeof value === 'string' ? value : (value[engine] ?? (engine in value ? null : (value.usual ?? null)))
 
 /** A table of values by their places, and one in which each place has the value of the next. */
-interface Held {
+interface HeldValues {
   type: string
   places: number[]
   same: TableOn
@@ -290,7 +290,7 @@ void t.before(async () => {
 
 for (const { name, types, values, isKey = true } of CASES)
   void t.test(`${name}: equal values are equal and others are not, whatever their types`, async t => {
-    const held: Held[] = []
+    const held: HeldValues[] = []
     for (const { name: engine } of present)
       for (const type of types[engine] ?? [])
         held.push(await hold(await stands.get(engine)!, engine, type, values))

@@ -13,12 +13,13 @@ import { Status } from '../parts/status.ts'
 import { tuningTexts } from './texts.ts'
 import { texts } from '../texts.ts'
 import { CheckFields } from './check-fields.ts'
+import { readColumns } from './column-choice.ts'
 import { withoutWindow } from './scope-specs.ts'
 import { comparisonTexts } from './comparison-texts.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
 import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
-import { COLUMNS, listSpecs, newSpecs, readColumns, withoutHidden } from './specs.ts'
+import { COLUMNS, listSpecs, newSpecs, withoutHidden } from './specs.ts'
 
 /** The kinds of checks without types, which stand among the types. */
 const KINDS = {

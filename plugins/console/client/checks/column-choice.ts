@@ -4,7 +4,6 @@ import type { FieldSpec } from '../forms/schema.ts'
 import { html } from '../lib/html.ts'
 import { formTexts } from '../forms/texts.ts'
 import { tuningTexts } from './texts.ts'
-import { readColumns } from './specs.ts'
 
 /** More columns than these come with a field that finds some of them. */
 const FEW_COLUMNS = 12
@@ -64,4 +63,14 @@ export function ColumnChoice({
     ${columns.length === 0 && html`<p class="quiet">No column of this table fits.</p>`}
     ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
   </fieldset>`
+}
+
+/** The chosen columns. */
+export function readColumns(value: unknown): string[] {
+  try {
+    const found: unknown = JSON.parse(String(value))
+    return Array.isArray(found) ? found.map(String) : []
+  } catch {
+    return []
+  }
 }

@@ -339,13 +339,3 @@ export function withoutHidden(specs: readonly FieldSpec[], values: Values): Fiel
   ])
   return specs.filter(spec => !hidden.has(spec.name))
 }
-
-/** The chosen columns. */
-export function readColumns(value: unknown): string[] {
-  try {
-    const found: unknown = JSON.parse(String(value))
-    return Array.isArray(found) ? found.map(String) : []
-  } catch {
-    return []
-  }
-}
