@@ -28,7 +28,7 @@ export const comparison: ComparisonDialect = {
   enforcesKeys: true,
 }
 
-/** Takes texts such as 2024-12-31 23:59:59.123456. */
+/** Lengths of texts such as 2024-12-31 23:59:59.123456. */
 const LENGTHS = { second: 19, millisecond: 23, microsecond: 26 } as const
 
 function text(value: Sql, family: ValueFamily, _column: ColumnInfo): Sql {

@@ -104,7 +104,7 @@ function isOneCollation(pair: ColumnPair): boolean {
   return isSame && isOneType(pair)
 }
 
-/** A key of which each row of its own table has other values. */
+/** A key that is different for each row of its own table. */
 function ownKeyForm(side: Side, pair: ColumnPair): Sql {
   const column = pair[side.name]
   const isText = pair.family === 'text' || (pair.family === 'uuid' && column.kind === 'text')

@@ -24,7 +24,7 @@ export const comparison: ComparisonDialect = {
   enforcesKeys: true,
 }
 
-/** Takes texts such as 2024-12-31 23:59:59.123456: no year has five digits. */
+/** Lengths of texts such as 2024-12-31 23:59:59.123456: no year has five digits. */
 const LENGTHS = { second: 19, millisecond: 23, microsecond: 26 } as const
 
 /** A double is rounded by the digits that it is printed with: 0.285 to 0.29, though its binary value is below it. */

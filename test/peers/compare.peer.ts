@@ -31,7 +31,7 @@ downloaded = diff.stats.get("rows_downloaded", 0)
 print(json.dumps({"minus": signs.count("-"), "plus": signs.count("+"), "seconds": seconds, "downloaded": downloaded}))
 `
 
-interface FoundNumbers {
+interface PeerResult {
   minus: number
   plus: number
   seconds: number
@@ -70,7 +70,7 @@ void t.test('rows that differ are those that reladiff finds', { timeout: 1_200_0
       const { stdout } = await promisify(execFile)(python, ['-c', SCRIPT, given], {
         env: { ...process.env, RELADIFF_TRACKING: '0' },
       })
-      const theirs = JSON.parse(stdout.trim().split('\n').at(-1)!) as FoundNumbers
+      const theirs = JSON.parse(stdout.trim().split('\n').at(-1)!) as PeerResult
       const compare = await comparing(world.left, copy)
       const startedAt = performance.now()
       const ours = await compare()
