@@ -18,6 +18,7 @@ import { requireScopeForSql } from './create/caller-sql.ts'
 import { partMismatch } from './parts/alert-kind.ts'
 import { partRoutes } from './parts/part-routes.ts'
 import { qualityExtension } from './quality.ts'
+import { secondTables } from './second-tables.ts'
 import { checkAsset, resolveTarget } from './run/asset.ts'
 import { runTable } from './run/select.ts'
 import { backfill, dryRun, measureOnce } from './create/try.ts'
@@ -99,6 +100,7 @@ export const checks = feature<ChecksApi>({
     alerts.addKind(partMismatch)
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
+    catalog.extendAssets(secondTables(deps))
     server.partitions.add({
       name: 'check_results',
       retention: 'retentionResultsDays',

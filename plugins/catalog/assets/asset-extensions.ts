@@ -43,6 +43,8 @@ export interface AssetExtension {
    * @param since the time from which `since` of the part counts
    */
   health?(trx: Transaction, since?: Date): Promise<HealthPart>
+  /** Removes what of other sources cannot be without some tables, which are deleted in the same transaction. */
+  releaseTables?(trx: Transaction, tableIds: readonly string[]): Promise<void>
   /** Deletes what refers to a source and its tables, whose rows were deleted before in the same transaction. */
   forgetAssets?(trx: Transaction, assetIds: readonly string[]): Promise<void>
 }

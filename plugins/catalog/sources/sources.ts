@@ -107,10 +107,12 @@ export async function removeSource(
     'select id from tables where company_id = :companyId and source_id = :id',
     { companyId, id },
   )
+  const tableIds = tables.map(table => table.id)
+  for (const extension of extensions) await extension.releaseTables?.(trx, tableIds)
   await Source.query(trx).deleteById(id)
   await alerts.resolveOrphaned(trx, { sourceId: id })
   // After the alerts, whose last messages go by the rules that name the source.
-  const assetIds = [id, ...tables.map(table => table.id)]
+  const assetIds = [id, ...tableIds]
   await alerts.forgetAssets(trx, assetIds)
   for (const extension of extensions) await extension.forgetAssets?.(trx, assetIds)
 }

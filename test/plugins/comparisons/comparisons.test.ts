@@ -231,3 +231,25 @@ void t.test('the sweep runs it beside the other checks of its table', async t =>
   )
   t.equal(other.data.last_status, 'PASS')
 })
+
+void t.test(
+  'a source that others are compared with can be removed, and takes their comparisons with it',
+  async t => {
+    const { tenant, made, execute, base, shop, warehouse } = await comparedStage(t)
+    const id = await made()
+    t.match(await execute(id), { status: 'fail' })
+    const back = {
+      table_path: 'orders',
+      right_source: 'warehouse',
+      right_table_path: 'orders_copy',
+      key_columns: ['id'],
+    }
+    t.equal((await tenant.ask('POST', `${sdk}/comparisons/${shop.asset.id}`, back)).status, 201)
+    t.equal((await tenant.ask('DELETE', `${sdk}/assets/${shop.asset.id}`)).status, 200)
+    t.equal((await tenant.ask('GET', `${base}/${id}`)).status, 404)
+    const { body } = await tenant.ask('GET', `${sdk}/alerts?event_type=comparison_failure`)
+    const alerts = body.data.data as { status: string }[]
+    t.ok(alerts.length > 0 && alerts.every(({ status }) => status === 'resolved'), 'its alert is over')
+    t.equal((await tenant.ask('DELETE', `${sdk}/assets/${warehouse.asset.id}`)).status, 200)
+  },
+)
