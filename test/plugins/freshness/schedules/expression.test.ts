@@ -14,7 +14,7 @@ t.test('an expression over the columns of a row is a signal, like a column', asy
     `create table orders (id int, "Made at" timestamptz, changed timestamptz, shipped timestamp, epoch_minutes bigint);
      insert into orders values (1, now() - interval '3 hours', now() - interval '2 hours', null, 1);
      insert into orders values (2, now() - interval '5 hours', null, (now() - interval '1 hour') at time zone 'Europe/Berlin',
-       extract(epoch from now() - interval '4 hours')::bigint / 60)`,
+       floor(extract(epoch from now() - interval '4 hours'))::bigint / 60)`,
   )
   const schedule = await watch('orders', {
     ...explicit('24h'),
