@@ -33,7 +33,7 @@ const RULES_AS_JSON = `
 const ASSET = `
   select t.id, t.qualified_name, t.kind, s.name as source, t.catalog_name, t.schema_name, t.name, t.description, t.comment,
     t.is_active, t.absence, t.read_error, t.column_count, t.estimated_rows, t.constraints, t.columns, t.column_tags, t.tags,
-    t.created_at, t.updated_at, q.*, f.*, c.worst, l.*, o.owners
+    t.created_at, t.updated_at, t.partitioning, t.window_setting, q.*, f.*, c.worst, l.*, o.owners
   from tables t join sources s on s.id = t.source_id
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing,
@@ -209,6 +209,13 @@ function assetOf(row: AssetRow): object {
             bytes: Number(row.last_bytes),
             duration_ms: Number(row.last_milliseconds),
           },
+    tags: row.tags,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+    partitioning: row.partitioning,
+    default_window: row.window_setting,
+    // Follows from how a table is partitioned, and no table here is.
+    proposed_window: null,
     columns: row.columns.map(({ name, type, kind, nullable, comment }) => ({
       name,
       data_type: type,
@@ -217,8 +224,5 @@ function assetOf(row: AssetRow): object {
       description: comment,
       tags: row.column_tags[name] ?? [],
     })),
-    tags: row.tags,
-    created_at: row.created_at,
-    updated_at: row.updated_at,
   }
 }
