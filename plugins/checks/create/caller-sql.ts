@@ -4,7 +4,7 @@ import type { CheckDeps } from '../deps.ts'
 /** Whether the fields of a check, as a caller writes them, hold SQL of the caller. */
 export function hasCallerSql(types: CheckDeps['types'], fields: Record<string, unknown>): boolean {
   const given = new Set([fields.rule_type, fields.metric_type])
-  const written = [fields.filter, fields.freshness_expression]
+  const written = [fields.filter, fields.right_filter, fields.freshness_expression]
   return types.all().some(type => type.userSql && given.has(type.name)) || written.some(text => text != null)
 }
 

@@ -253,3 +253,22 @@ void t.test(
     t.equal((await tenant.ask('DELETE', `${sdk}/assets/${warehouse.asset.id}`)).status, 200)
   },
 )
+
+void t.test('a read-only key tries comparisons, but no SQL of its own on either side', async t => {
+  const { tenant, body } = await comparedStage(t)
+  const { body: made } = await tenant.ask('POST', '/api/v1/api-keys', { name: 'reader', scope: 'read-only' })
+  const dryRun = (more: object) =>
+    stage.app.ask(
+      'POST',
+      `${sdk}/comparisons/dry-run`,
+      { asset_id: 'warehouse', ...body, ...more },
+      made.data.key as string,
+    )
+  t.match(await dryRun({}), { status: 200, body: { data: { differing_rows: 4 } } })
+  for (const field of ['filter', 'right_filter'])
+    t.match(
+      await dryRun({ [field]: 'id < 7' }),
+      { status: 403, body: { error: { code: 'FORBIDDEN' } } },
+      field,
+    )
+})
