@@ -39,6 +39,11 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
     'server/settings/config.ts /\\/+$/',
     'server/settings/smtp-settings.ts /^"?([^"<>\\p{Cc}]*?)"?\\s*<([^<>\\s]+)>$/u',
   ],
+  'the text is a plan, or a statement that this program wrote, in which no SQL of users is left': [
+    'connectors/mysql/cost.ts /`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`(?:\\s+(?:as\\s+)?`?(\\w+)`?)?/g',
+    'connectors/redshift/cost.ts /\\b(?:Seq|Index|Index Only|Bitmap Heap) Scan\\b.* on .*\\(cost=\\S+ rows=(\\d+) width=(\\d+)\\)/',
+    'connectors/redshift/cost.ts /\\bScan\\b.*\\(cost=/',
+  ],
   'it runs in the process of the caller, over the text of the caller': [
     'plugins/console/client/forms/schema.ts /^([^:]*[^:\\s])\\s*:\\s*(.+)$/',
     'plugins/monitors/command/monitors-commands.ts /\\/+$/',

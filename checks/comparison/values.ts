@@ -1,5 +1,6 @@
 /** Whether two values, written as the dialects write them for comparison, are equal by a rule. */
 import type { ValueFamily } from '../../connectors/dialect.ts'
+import { trimEnd } from '../../connectors/trim-end.ts'
 import { compareDecimals, shiftDecimal } from '../decimals.ts'
 import type { ColumnPair, ValueRule } from './pairs.ts'
 
@@ -38,12 +39,12 @@ function prepare(
     case 'timestamp':
       return plainMoment(text, rule.precision)
     case 'time':
-      return text.replace(/\.(\d*?)0*$/, (_, digits: string) => (digits === '' ? '' : `.${digits}`))
+      return text.includes('.') ? trimEnd(trimEnd(text, '0'), '.') : text
     case 'uuid':
     case 'binary':
       return text.toLowerCase()
     case 'text': {
-      const trimmed = rule.trim ? text.replace(/^ +| +$/g, '') : text
+      const trimmed = rule.trim ? trimEnd(text, ' ').replace(/^ +/, '') : text
       return rule.ignoreCase ? trimmed.toLowerCase() : trimmed
     }
     case 'date':
@@ -131,6 +132,6 @@ function plainMoment(text: string, precision: ValueRule['precision'] = 'microsec
     : text.replace(/^(\d{4,}-\d\d-\d\d)T/, '$1 ')
   const [, seconds, fraction = '', era = ''] = MOMENT.exec(spaced) ?? []
   if (seconds === undefined) return text.toLowerCase()
-  const digits = fraction.slice(0, PRECISION_DIGITS[precision]).replace(/0+$/, '')
+  const digits = trimEnd(fraction.slice(0, PRECISION_DIGITS[precision]), '0')
   return `${seconds}${digits === '' ? '' : `.${digits}`}${era}`
 }

@@ -253,9 +253,11 @@ const MORE_THAN_CONDITION =
 
 /** The condition of a query that counts rows of the table, undefined of one that counts all; null of any other query. */
 function readRowCount(query: string): { where: string | undefined } | null {
+  // The end is cut off before: an expression would look for it from each blank.
+  const text = query.trim().replace(/;$/, '').trimEnd()
   const read =
-    /^\s*select\s+count\s*\(\s*\*\s*\)(?:\s+as\s+\w+)?\s+from\s+\$?\{\s*(?:table|object|model|schema)\s*\}(?:\s+where\s([^]*?))?\s*;?\s*$/i.exec(
-      query,
+    /^select\s+count\s*\(\s*\*\s*\)(?:\s+as\s+\w+)?\s+from\s+\$?\{\s*(?:table|object|model|schema)\s*\}(?:\s+where\s([^]*))?$/i.exec(
+      text,
     )
   if (!read) return null
   const where = read[1]?.trim()
