@@ -9,7 +9,7 @@ import type {
   JudgedSeries,
   OwnMeasurement,
 } from '../checks/api.ts'
-import { filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
+import { causesWithoutSecondTable, filterDetails, loadSecondTables, type CheckResult } from '../checks/kit.ts'
 import { comparisonFailure } from './alert-kind.ts'
 import type { MeasureDeps } from './deps.ts'
 import { limitFields } from './fields.ts'
@@ -29,9 +29,7 @@ export function makeComparisonKind(deps: MeasureDeps): CheckKind<Comparison> {
     alert: comparisonFailure,
     telemetry: { subject: 'comparison', type: 'rows' },
     async specs(comparisons, left, trx) {
-      const rights = new Map<string, TableContext | undefined>()
-      for (const id of new Set(comparisons.map(({ otherTableId }) => otherTableId!)))
-        rights.set(id, await deps.catalog.loadTable(trx, id))
+      const rights = await loadSecondTables(deps.catalog, trx, comparisons)
       return comparisons.map(comparison => {
         const right = rights.get(comparison.otherTableId!)
         if (right?.table.isActive) return measureOf(deps, comparison, { left, right })
@@ -45,11 +43,7 @@ export function makeComparisonKind(deps: MeasureDeps): CheckKind<Comparison> {
     judge: judgeOutcome,
     alertTexts,
     // Without its right table, a comparison cannot recover.
-    moreAlerts: async (_trx, { captures }) => ({
-      orphaned: captures
-        .filter(({ outcome, other }) => outcome.status === 'error' && !other?.isActive)
-        .map(({ row }) => publicIdOf(kind, row)),
-    }),
+    moreAlerts: async (_trx, { captures }) => ({ orphaned: causesWithoutSecondTable(kind, captures) }),
     describe: (comparison, [result]) => describeResult(comparison, result!),
   }
   return kind

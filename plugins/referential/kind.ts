@@ -12,7 +12,14 @@ import type {
   CheckKind,
   MeasureRefusal,
 } from '../checks/api.ts'
-import { describeFilter, describeWindow, filterDetails, publicIdOf, type CheckResult } from '../checks/kit.ts'
+import {
+  causesWithoutSecondTable,
+  describeFilter,
+  describeWindow,
+  filterDetails,
+  loadSecondTables,
+  type CheckResult,
+} from '../checks/kit.ts'
 import { referentialFailure } from './alert-kind.ts'
 import { limitFields } from './fields.ts'
 import { findBreaches, judgeOutcome, limitsOf, type ReferentialLimits } from './judge.ts'
@@ -29,19 +36,13 @@ export function makeReferentialKind(catalog: CatalogApi): CheckKind<ReferentialC
     alert: referentialFailure,
     telemetry: { subject: 'referential', type: 'orphans' },
     async specs(checks, _table, trx) {
-      const parents = new Map<string, TableContext | undefined>()
-      for (const id of new Set(checks.map(({ otherTableId }) => otherTableId!)))
-        parents.set(id, await catalog.loadTable(trx, id))
+      const parents = await loadSecondTables(catalog, trx, checks)
       return checks.map(check => checkSpecOf(catalog, check, parents.get(check.otherTableId!)))
     },
     judge: judgeOutcome,
     alertTexts,
     // Without its parent, a check cannot recover.
-    moreAlerts: async (_trx, { captures }) => ({
-      orphaned: captures
-        .filter(({ outcome, other }) => outcome.status === 'error' && !other?.isActive)
-        .map(({ row }) => publicIdOf(kind, row)),
-    }),
+    moreAlerts: async (_trx, { captures }) => ({ orphaned: causesWithoutSecondTable(kind, captures) }),
     describe: (check, [result]) => describeResult(check, result!),
   }
   return kind
