@@ -1,14 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { FormState } from '../forms/form.ts'
 import type { FieldSpec } from '../forms/schema.ts'
-import { formTexts } from '../forms/texts.ts'
 import { html } from '../lib/html.ts'
 import { comparisonTexts } from './comparison-texts.ts'
 import { leftOf, readPairs, rulesOf, shortPair, type FieldPair, type RuleChoice } from './comparison-specs.ts'
-import { tuningTexts } from './texts.ts'
-
-/** More columns than these come with a field that finds some of them. */
-const FEW_COLUMNS = 12
+import { ColumnBox, ColumnField } from './column-choice.ts'
 
 interface NamedColumn {
   name: string
@@ -30,9 +26,7 @@ export function PairChoice({
   right: readonly string[]
   hasRules?: boolean
 }) {
-  const [search, setSearch] = useState('')
-  const { name, label, hint } = spec
-  const problem = form.problems[name]
+  const { name } = spec
   const pairs = readPairs(form.values[name])
   const save = (next: readonly FieldPair[]) => form.set(name, next.length > 0 ? JSON.stringify(next) : '')
   const toggle = (column: string) =>
@@ -43,50 +37,32 @@ export function PairChoice({
     )
   const change = (changed: FieldPair) =>
     save(pairs.map(pair => (leftOf(pair) === leftOf(changed) ? changed : pair)))
-  const term = search.trim().toLowerCase()
-  const shown = left.filter(column => column.name.toLowerCase().includes(term))
-  const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
-  return html`<fieldset class="column-choice pairs" aria-describedby=${described || undefined}>
-    <legend>
-      ${label}${!spec.isRequired && html` <span class="quiet optional">${formTexts.optional}</span>`}
-    </legend>
-    ${hint && html`<span class="note" id=${`${name}-hint`}>${hint}</span>`}
-    ${
-      left.length > FEW_COLUMNS &&
-      html`<input
-        type="search"
-        aria-label=${tuningTexts.filterColumns}
-        placeholder=${tuningTexts.filterColumns}
-        value=${search}
-        onInput=${(event: Event) => setSearch((event.target as HTMLInputElement).value)}
-      />`
-    }
-    <div class="column-list">
-      ${shown.map(column => {
-        const pair = pairs.find(each => leftOf(each) === column.name)
-        return html`<div key=${column.name} class="pair">
-          <label>
-            <input
-              type="checkbox"
-              name=${name}
-              value=${column.name}
-              aria-invalid=${problem ? 'true' : undefined}
-              checked=${pair !== undefined}
-              onChange=${() => toggle(column.name)}
-            />
-            <code><bdi>${column.name}</bdi></code>
-          </label>
-          ${pair !== undefined && html`<${RightName} pair=${pair} right=${right} change=${change} />`}
-          ${
-            pair !== undefined &&
-            hasRules &&
-            html`<${Rule} pair=${pair} rules=${rulesOf(column.kind)} change=${change} />`
-          }
-        </div>`
-      })}
-    </div>
-    ${problem && html`<span class="bad" id=${`${name}-problem`}>${problem}</span>`}
-  </fieldset>`
+  const row = (column: NamedColumn) => {
+    const pair = pairs.find(each => leftOf(each) === column.name)
+    return html`<div key=${column.name} class="pair">
+      <${ColumnBox}
+        name=${name}
+        column=${column.name}
+        isInvalid=${Boolean(form.problems[name])}
+        isChecked=${pair !== undefined}
+        toggle=${toggle}
+      />
+      ${pair !== undefined && html`<${RightName} pair=${pair} right=${right} change=${change} />`}
+      ${
+        pair !== undefined &&
+        hasRules &&
+        html`<${Rule} pair=${pair} rules=${rulesOf(column.kind)} change=${change} />`
+      }
+    </div>`
+  }
+  return html`<${ColumnField}
+    form=${form}
+    spec=${spec}
+    kind="pairs"
+    columns=${left}
+    nameOf=${(column: NamedColumn) => column.name}
+    row=${row}
+  />`
 }
 
 interface PairProps {
