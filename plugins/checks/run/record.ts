@@ -9,6 +9,7 @@ import { countFailingRuns, failingRunDetails } from '../failing-runs.ts'
 import { worstStatus, type Capture, type CheckKind, type JudgedSeries } from '../kind.ts'
 import { CheckResult, type CheckRow, type SeriesValues } from '../models.ts'
 import { activeAt, inChunks, loadPoints, type SeriesOf } from '../past/points.ts'
+import { keepBands } from './frozen-bands.ts'
 import { SLOW_DETAILS } from './suspects.ts'
 import { loadStates, saveStates, type SeriesState } from '../past/states.ts'
 
@@ -68,6 +69,7 @@ export async function recordChecks<Row extends CheckRow>(
   // A bucket that is judged again as it was has said so before.
   const news = captures.filter(capture => !repeatsItself(capture, buckets.get(capture)))
   const alerts = await updateAlerts(deps, trx, kind, { table, captures, news, at })
+  await keepBands(trx, captures, alerts)
   const storing = insertAll(
     captures.flatMap(capture =>
       capture.judged.map(item => ({
