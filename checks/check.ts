@@ -98,6 +98,8 @@ export type EngineValidation = SelectValidation | AcceptValidation
 interface CheckBase<Config> {
   /** The name in the API: `REGEX`, `null_percent`. */
   name: string
+  /** What people call it: `Not null`. Defaults to its name in words. */
+  label?: string
   /** One sentence for the API description. */
   description: string
   /** `rule_config` of a rule, the extra body fields of a metric. */
@@ -175,9 +177,15 @@ interface CheckBase<Config> {
   mergesParts?: true
 }
 
-/** A rule that judges each row by itself. The NULL policy, counts and samples follow from one expression. */
-export interface RowRule<Config = Record<string, unknown>> extends CheckBase<Config> {
+/** Common to all rules. */
+interface RuleBase<Config> extends CheckBase<Config> {
   family: 'rule'
+  /** What comes after the number of invalid rows: `with unknown values`. By default the rows are called invalid. */
+  failure?: string
+}
+
+/** A rule that judges each row by itself. The NULL policy, counts and samples follow from one expression. */
+export interface RowRule<Config = Record<string, unknown>> extends RuleBase<Config> {
   /** A boolean expression over a non-null value; NULL counts as invalid. */
   valid(context: CheckContext<Config>): Sql
   /**
@@ -188,8 +196,7 @@ export interface RowRule<Config = Record<string, unknown>> extends CheckBase<Con
 }
 
 /** A rule with its own measures and samples. */
-export interface TableRule<Config = Record<string, unknown>> extends CheckBase<Config> {
-  family: 'rule'
+export interface TableRule<Config = Record<string, unknown>> extends RuleBase<Config> {
   /** What was found in words, where the number of invalid rows does not say it; null where it does. */
   describe?(counted: RuleCounts & { measured: MeasuredValues }, config: Config): string | null
   measures(context: CheckContext<Config>): Record<string, Measure>

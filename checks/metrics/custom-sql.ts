@@ -52,6 +52,7 @@ function validateNames(custom: CustomSql, { table, dialect }: CheckContext): Eng
 export const customSqlMetric: DerivedMetric<CustomSqlConfig> = {
   family: 'metric',
   name: 'custom_sql',
+  label: 'Custom SQL',
   description: 'The number that an aggregate SQL expression, or a SELECT of one number, gives.',
   config: Joi.object({
     sql_expression: Joi.string()

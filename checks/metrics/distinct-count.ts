@@ -6,6 +6,7 @@ import { occurrenceMeasures } from '../measures.ts'
 export const distinctCountMetric: DerivedMetric = {
   family: 'metric',
   name: 'distinct_count',
+  label: 'Distinct values',
   domain: 'count',
   description: 'The number of distinct values that are not NULL.',
   config: Joi.object({}),

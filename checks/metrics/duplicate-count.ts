@@ -9,6 +9,7 @@ import { nonNullCount, occurrenceMeasures } from '../measures.ts'
 export const duplicateCount: DerivedMetric = {
   family: 'metric',
   name: 'duplicate_count',
+  label: 'Duplicates',
   domain: 'count',
   description: 'The number of rows that repeat a value already counted once; NULLs are not counted.',
   config: Joi.object({}),

@@ -11,6 +11,7 @@ import { asColumnNumber } from '../column-values.ts'
 export const maxValue: AggregateMetric = {
   family: 'metric',
   name: 'max_value',
+  label: 'Maximum',
   description: 'The greatest value of a numeric column.',
   config: Joi.object({}),
   column: 'required',

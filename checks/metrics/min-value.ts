@@ -11,6 +11,7 @@ import { asColumnNumber } from '../column-values.ts'
 export const minValue: AggregateMetric = {
   family: 'metric',
   name: 'min_value',
+  label: 'Minimum',
   description: 'The least value of a numeric column.',
   config: Joi.object({}),
   column: 'required',

@@ -6,6 +6,7 @@ import { nonNullCount } from '../measures.ts'
 export const nullPercent: DerivedMetric = {
   family: 'metric',
   name: 'null_percent',
+  label: 'Null rate',
   domain: 'percent',
   description: 'The percentage of rows whose column is NULL, 0 to 100.',
   config: Joi.object({}),

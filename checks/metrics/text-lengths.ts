@@ -17,6 +17,7 @@ const ofLengths = {
 export const minLength: AggregateMetric = {
   ...ofLengths,
   name: 'min_length',
+  label: 'Shortest text',
   domain: 'count',
   description: 'The number of characters of the shortest text.',
   rollup: { value: 'min' },
@@ -27,6 +28,7 @@ export const minLength: AggregateMetric = {
 export const meanLength: AggregateMetric = {
   ...ofLengths,
   name: 'mean_length',
+  label: 'Mean text length',
   description: 'The mean number of characters of the texts.',
   rollup: { value: 'mean' },
   measure: context => context.dialect.mean(columnTextLength(context)),
@@ -36,6 +38,7 @@ export const meanLength: AggregateMetric = {
 export const maxLength: AggregateMetric = {
   ...ofLengths,
   name: 'max_length',
+  label: 'Longest text',
   domain: 'count',
   description: 'The number of characters of the longest text.',
   rollup: { value: 'max' },

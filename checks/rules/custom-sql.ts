@@ -49,6 +49,7 @@ function validateNames(custom: CustomSql, { from, dialect }: CheckContext): Engi
 export const customSql: TableRule<CustomSqlConfig> = {
   family: 'rule',
   name: 'CUSTOM_SQL',
+  label: 'Custom SQL',
   description: 'A boolean SQL expression holds for every row, or a SELECT of invalid rows returns none.',
   config: Joi.object({
     sql_expression: Joi.string().min(1).max(10_000).required(),

@@ -20,6 +20,7 @@ function readable(format: string, helpers: Joi.CustomHelpers): string | Joi.Erro
 export const dateFormat: RowRule<{ format: string }> = {
   family: 'rule',
   name: 'DATE_FORMAT',
+  failure: 'with dates of another format',
   description: 'Values are real calendar dates in the given format.',
   config: Joi.object({
     format: Joi.string().min(1).max(MAX_FORMAT_CHARACTERS).required().custom(readable),

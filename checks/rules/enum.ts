@@ -57,6 +57,8 @@ function isNumber(value: string | number): boolean {
 export const enumeration: RowRule<{ allowed_values: Allowed[] }> = {
   family: 'rule',
   name: 'ENUM',
+  label: 'Allowed values',
+  failure: 'with unknown values',
   description: 'Values are in a list of allowed values.',
   config: Joi.object({
     allowed_values: Joi.array()

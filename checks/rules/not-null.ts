@@ -6,6 +6,7 @@ import { nonNullCount } from '../measures.ts'
 export const notNull: TableRule = {
   family: 'rule',
   name: 'NOT_NULL',
+  failure: 'without a value',
   description: 'The column has no NULL.',
   config: Joi.object({}),
   column: 'required',

@@ -81,6 +81,7 @@ function withinMoments({ column, info, dialect, config: { min, max } }: CheckCon
 export const range: RowRule<RangeConfig> = {
   family: 'rule',
   name: 'RANGE',
+  failure: 'with values out of range',
   description: 'Values lie between min and max, both inclusive.',
   config: Joi.object({ min: bound, max: bound }).or('min', 'max').custom(inOrder).messages({
     'range.order': '{{#label}} has min above max',

@@ -12,6 +12,8 @@ import { asColumnText } from '../column-values.ts'
 export const regex: RowRule<{ pattern: string }> = {
   family: 'rule',
   name: 'REGEX',
+  label: 'Pattern',
+  failure: 'with values that do not match',
   description: 'Values match a regular expression.',
   config: Joi.object({ pattern: Joi.string().min(1).max(1000).required() }),
   column: 'required',

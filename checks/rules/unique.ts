@@ -12,6 +12,7 @@ import { nonNullCount, occurrenceMeasures } from '../measures.ts'
 export const unique: TableRule = {
   family: 'rule',
   name: 'UNIQUE',
+  failure: 'with repeated values',
   description: 'No value of the column occurs more than once.',
   config: Joi.object({}),
   column: 'required',

@@ -11,6 +11,7 @@ const words = Joi.array().items(Joi.string())
 
 const checkType = exampleRecord({
   type: held.text.description('`rule_type` of a rule, `metric_type` of a metric.').example('RANGE'),
+  label: held.text.description('What people call it.').example('Range'),
   family: Joi.valid('rule', 'metric').example('rule'),
   description: held.text.example('The value lies between two bounds.'),
   column: Joi.valid('required', 'optional', 'ignored')
@@ -64,6 +65,7 @@ async function listCheckTypes(request: ValidRequest<unknown, { asset_id?: string
   const types = server.checks.all().filter(type => !connector || !describeMissingCapability(type, connector))
   const items = types.map(type => ({
     type: type.name,
+    label: labelOf(type),
     family: type.family,
     description: type.description,
     column: type.column,
@@ -88,4 +90,10 @@ function columnsFor(server: Server, type: CheckType, { source, table }: Asset): 
       column => !personal.has(column.name) && describeUnsuitedColumn(type, column, dialect) === null,
     )
     .map(({ name }) => name)
+}
+
+/** What people call a type: `Not null`. */
+function labelOf({ name, label }: Pick<CheckType, 'name' | 'label'>): string {
+  const words = name.toLowerCase().replaceAll('_', ' ')
+  return label ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
