@@ -192,7 +192,7 @@ function describeImpact(change: PlannedChange, effect: Effect | null, hit: Hit):
         : []),
     ].filter(text => text !== '')
   const [certain, possible] = [counted('certain'), counted('possible')]
-  if (certain.length + possible.length === 0) return `${subject} hits nothing that is known`
+  if (certain.length + possible.length === 0) return `${subject}: no known use`
   const may =
     possible.length > 0 ? `may ${effect === 'break' ? 'break' : 'reach'} ${possible.join(', ')}` : ''
   if (certain.length === 0) return `${subject} ${may}`

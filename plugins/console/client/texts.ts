@@ -96,6 +96,7 @@ export const texts = {
   deliveries: 'Messages',
   attempt: (n: number) => `Attempt ${n}`,
   evidence: 'Invalid rows',
+  why: (explanation: string) => `Why: ${explanation}`,
   openTable: 'Open table',
   by: (actor: string) => `by ${actor}`,
   until: (when: string) => `until ${when}`,

@@ -72,7 +72,7 @@ function TypeList({ types }: { types: readonly CheckType[] }) {
         tuningTexts.groups[family],
         types
           .filter(type => type.family === family)
-          .map(({ type, description }) => ({ id: type, title: type, description })),
+          .map(({ type, label, description }) => ({ id: type, title: label, description })),
       ] as const,
   )
   const others = Object.entries(KINDS).map(
@@ -160,7 +160,8 @@ function NewCheck({
     setResults(outcomes)
   }
   return html`<p>
-      <strong>${type?.type ?? KINDS[untyped].title}</strong>${' '}<span class="quiet"
+      <strong>${type?.label ?? KINDS[untyped].title}</strong
+      >${' '}${type && html`<code>${type.type}</code>${' '}`}<span class="quiet"
         >${type?.description ?? KINDS[untyped].description}</span
       >
     </p>

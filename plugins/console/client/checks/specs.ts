@@ -37,7 +37,7 @@ const name: FieldSpec = {
   label: 'Name',
   kind: 'text',
   maxLength: 200,
-  hint: 'Alerts call it so. Without one it is named after its type and column.',
+  hint: 'Shown in alerts. Defaults to the type and the column.',
 }
 const description: FieldSpec = {
   name: 'description',
@@ -47,8 +47,8 @@ const description: FieldSpec = {
 }
 const backfill: FieldSpec = {
   name: 'backfill_days',
-  label: 'Learn the last days at once',
-  hint: 'From 1 to 90 days, computed from the timestamps of the table.',
+  label: 'Backfill',
+  hint: 'Days of history to learn from now, 1 to 90, computed from the timestamps of the table.',
   kind: 'integer',
   min: 1,
   max: 90,

@@ -31,7 +31,7 @@ export const tuningTexts = {
   changes: { previous: 'the previous value', same_weekday: 'the same weekday before' },
   intervals: { hourly: 'every hour', daily: 'every day', weekly: 'every week' },
   window: 'Window: only one bucket of time',
-  hourModes: { off: 'Not looked at', auto: 'Found by itself', schedule: 'By a schedule' },
+  hourModes: { off: 'Ignored', auto: 'Learned', schedule: 'By a schedule' },
   managedBy: (file: string, key: string) => `Managed by ${file} (key ${key}).`,
   managedByContract: 'Managed by the contract',
 

@@ -22,7 +22,7 @@ export function SecretDialog({
     <p>${text}</p>
     <div class="secret-once"><code>${secret}</code><${CopyButton} text=${secret} /></div>
     ${children}
-    <p class="actions"><button class="primary" onClick=${close}>I have kept it</button></p>
+    <p class="actions"><button class="primary" onClick=${close}>Done</button></p>
   <//>`
 }
 

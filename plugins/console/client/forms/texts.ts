@@ -5,5 +5,5 @@ export const formTexts = {
   more: 'More settings',
   save: 'Save',
   discard: 'Discard changes',
-  mendFields: (count: number) => `Mend ${count === 1 ? 'the marked field' : `the ${count} marked fields`}.`,
+  mendFields: (count: number) => `Fix ${count === 1 ? '1 field' : `${count} fields`}.`,
 }

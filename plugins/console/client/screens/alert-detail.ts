@@ -21,6 +21,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
   const [query] = useQuery()
   // A person who skims the list by key does not need what each alert rests on.
   const isRead = useAfter(SKIM_MS)
+  const { explanation } = alert.event.details as { explanation?: unknown }
   return html`<article aria-labelledby="alert-title">
     <a class="back" href=${withQuery('/alerts', {}, query)}>All alerts</a>
     <p class="facts">
@@ -34,8 +35,9 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
       <span>${countOf(alert.occurrences, 'occurrence')}</span>
-      <a href=${withQuery('/incidents', { alert: alert.id })}>Its incident</a>
+      <a href=${withQuery('/incidents', { alert: alert.id })}>Incident</a>
     </p>
+    ${typeof explanation === 'string' && html`<p>${texts.why(explanation)}</p>`}
     <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
     ${isRead ? html`<${Evidence} alert=${alert} /><${History} alert=${alert} />` : html`<${Skeleton} rows=${9} />`}
     <${Deliveries} id=${alert.id} />

@@ -24,7 +24,6 @@ interface Details {
   check_id?: string
   metric_type?: string
   column_name?: string | null
-  explanation?: string
   threshold?: number | null
   sla_threshold?: string | null
   last_updated?: string | null
@@ -45,7 +44,6 @@ export function Evidence({ alert }: { alert: Alert }) {
           about=${texts.expected}
         />
       </h3>
-      ${details.explanation && html`<p>${details.explanation}</p>`}
       ${
         details.groups
           ? html`<p class="quiet">Groups have their own series; the API lists them.</p>`

@@ -50,7 +50,7 @@ export const watchTexts = {
 
   editSchedule: 'Change the schedule',
   signals: {
-    '': 'Found by itself',
+    '': 'Chosen automatically',
     column: 'A column',
     last_modified: 'The time that the database reports',
     expression: 'An expression',

@@ -45,7 +45,7 @@ function managePeople({ app, world, openAs, ready, untilValue, violationsOf }: S
     const token = new URL(link).searchParams.get('token')!
     await page.keyboard.press('Escape')
     t.ok(await dialog.isVisible(), 'it is closed by its button only')
-    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('rowheader', { name: email }).waitFor()
     t.notMatch(await page.content(), token, 'it is not shown again')
     const joined = { email, password: 'a walk in the long grass', invitation_token: token }
@@ -89,7 +89,7 @@ function managePeople({ app, world, openAs, ready, untilValue, violationsOf }: S
     const dialog = page.locator('dialog[open]')
     await dialog.getByLabel('Email').fill(email)
     await dialog.getByRole('button', { name: 'Create the link' }).click()
-    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await app.query(
       `update invitations set expires_at = now() - interval '1 minute' where accepted_at is null`,
     )
@@ -97,7 +97,7 @@ function managePeople({ app, world, openAs, ready, untilValue, violationsOf }: S
     await page.getByRole('button', { name: 'Invite again' }).click()
     await untilValue(dialog.getByLabel('Email'), email)
     await dialog.getByRole('button', { name: 'Create the link' }).click()
-    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await page.getByRole('button', { name: `Revoke ${email}` }).click()
     await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.getByRole('button', { name: `Revoke ${email}` }).waitFor({ state: 'detached' })
@@ -134,7 +134,7 @@ function manageKeys({ app, world, openAs, ready, violationsOf }: Stage) {
     t.match(key, /^aa_live_\w{40}$/)
     t.match(example, `Bearer ${key}`)
     t.equal((await app.ask('GET', '/api/v1/assets', undefined, key)).status, 200)
-    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await rowOf(page, 'Airflow').waitFor()
     t.match(await rowOf(page, 'Airflow').innerText(), /read-only[^]*in \d+ d/)
     t.notMatch(await page.content(), key, 'it is not shown again')

@@ -69,7 +69,7 @@ async function tryRouting(
       await page.keyboard.press('Escape')
       await wait(100)
       t.ok(await page.locator('.secret-once code').isVisible(), 'no key closes it unread')
-      await inDialog(page, 'I have kept it').click()
+      await inDialog(page, 'Done').click()
       await page.getByText('On call has not accepted a message yet').waitFor()
 
       answer((_request, response) => response.writeHead(503).end('<b>down</b> for maintenance'))
@@ -146,7 +146,7 @@ async function tryRouting(
     await button(page, 'Rotate secret').click()
     await inDialog(page, 'Rotate secret').click()
     const secret = await page.locator('.secret-once code').innerText()
-    await inDialog(page, 'I have kept it').click()
+    await inDialog(page, 'Done').click()
     await ask('POST', `/destinations/${id}/test`, {})
     const { body, headers: signed } = requests.at(-1)!
     t.equal(

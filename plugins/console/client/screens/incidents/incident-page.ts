@@ -88,7 +88,7 @@ function Cause({ incident: { root_cause: cause } }: { incident: Incident }) {
       >${' '}
       <span class="quiet">${texts.causeSure(cause.confidence)}</span>
     </p>
-    <h3>What speaks for it</h3>
+    <h3>Evidence</h3>
     <ul class="timeline">
       ${cause.evidence.map(
         (each, n) =>

@@ -143,7 +143,7 @@ function NoRecommendations({ source, isTable }: { source: string; isTable: boole
     return html`<${Empty} title="No recommendation matches" />`
   return html`<${Empty} title="Nothing to recommend">
     <p>
-      ${isTable ? 'Every check that the evidence speaks for is there, or decided on. A new profile may show more of its columns.' : 'Every check that the evidence speaks for is there, or decided on. A source that is watched at the level standard has its tables profiled, and more can be said of their columns.'}
+      ${isTable ? 'All recommended checks exist or were decided on. A new profile may recommend more.' : 'All recommended checks exist or were decided on. Watch a source at the level standard to have its tables profiled, which recommends more.'}
     </p>
     <p>
       <a

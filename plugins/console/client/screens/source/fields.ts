@@ -46,14 +46,14 @@ const INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly'] as const
 export const behaviourFields: FieldSpec[] = [
   { name: 'is_active', label: 'Read by schedules', kind: 'flag', initial: true },
   {
-    ...{ name: 'discovery_interval', label: 'Discover by itself', kind: 'choice', initial: 'daily' },
+    ...{ name: 'discovery_interval', label: 'Discovery schedule', kind: 'choice', initial: 'daily' },
     ...{
       hint: 'How often the catalog is read to find new tables and changes.',
       choices: INTERVALS.map(word => [word, inWords(word)] as const),
     },
   },
   {
-    ...{ name: 'query_access_level', label: 'May be read', kind: 'choice', initial: 'full' },
+    ...{ name: 'query_access_level', label: 'Access level', kind: 'choice', initial: 'full' },
     ...{
       hint: 'Only the catalog, numbers such as counts, or also single invalid rows.',
       choices: Object.entries(sourceTexts.accessLevels),
