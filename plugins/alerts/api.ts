@@ -1,5 +1,6 @@
 import type Joi from 'joi'
 import type { Logger } from 'pino'
+import type { AlertTitle } from './alert-title.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 
@@ -65,8 +66,8 @@ export interface AlertEvent {
   asset: { id: string; qualifiedName: string; assetType: string; tags?: readonly string[] }
   /** The name of the rule, metric or schedule that raised it. */
   ruleName: string
-  /** One sentence for people. */
-  title: string
+  /** One sentence for people, in its parts; a text stands as it is. */
+  title: AlertTitle | string
   /** The type of a schema change. */
   changeType?: string
   details: object
@@ -112,6 +113,8 @@ export interface AssetLookup {
   filterKnown(trx: Transaction, ids: readonly string[]): Promise<string[]>
   /** The UUID of an asset by its UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` for an unknown name */
   resolveId(trx: Transaction, asset: string): Promise<string>
+  /** The shortest names by which people know some tables, by id: one statement. */
+  shortNames(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, string>>
   /** A source, or a table with its source, by UUID or qualified name. @throws 404 `ASSET_NOT_FOUND` */
   findAsset(
     trx: Transaction,

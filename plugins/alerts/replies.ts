@@ -55,10 +55,8 @@ export function alertFields(kinds: readonly AlertKind[]) {
     event_type: eventType,
     severity: severity.example('critical'),
     status,
-    title: text
-      .description('One sentence for people.')
-      .example('shop.shop.public.orders is 3 h old; expected within 1 h'),
-    message: text.description('The same as `title`.').example('orders is 3 h old; expected within 1 h'),
+    title: text.description('One sentence for people.').example('orders: 3 h old, expected every 1 h'),
+    message: text.description('The same as `title`.').example('orders: 3 h old, expected every 1 h'),
     delivery_failed: flag
       .description('Whether a message about it reached none of its destinations.')
       .example(false),

@@ -3,6 +3,7 @@ import { configSchema } from '../../server/openapi/choices.ts'
 import { alertKinds } from './alert-kinds.ts'
 import { assetIdOf, knownAssets } from './assets/assets.ts'
 import { assetRoutes } from './assets/routes.ts'
+import { shortTableNames } from './assets/short-names.ts'
 import { makeCatalog } from './catalog.ts'
 import type { CatalogDeps } from './deps.ts'
 import { discoveryJobs } from './discovery/jobs.ts'
@@ -88,6 +89,7 @@ export const catalog = feature({
       assets: {
         filterKnown: knownAssets,
         resolveId: assetIdOf,
+        shortNames: shortTableNames,
         findAsset: api.findAsset,
         readHealth: api.readHealth,
       },

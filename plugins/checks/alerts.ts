@@ -92,6 +92,11 @@ export function describeFilter({ filter }: Pick<CheckRow, 'filter'>): string {
 
 const SIZE_WORDS: Readonly<Record<string, string>> = { '1h': 'hour', '1d': 'day', '1w': 'week', '7d': 'week' }
 
+/** What the sentence of an alert about a check begins with, after the name of its table. */
+export function subjectOfCheck({ columnName, filter }: Pick<CheckRow, 'columnName' | 'filter'>) {
+  return { column: columnName, filter: filter === null ? null : shortenSql(filter) }
+}
+
 /** The buckets that a check is about, in a sentence, as ` per day`; nothing of one without a window. */
 export function describeWindow({ windowSize: size }: Pick<CheckRow, 'windowSize'>): string {
   return size === null ? '' : ` per ${SIZE_WORDS[size] ?? size}`
@@ -152,7 +157,10 @@ function withBucket(texts: AlertTexts, bucket: Bucket | undefined): AlertTexts {
   const { title, details } = texts
   return {
     ...texts,
-    title: `${title} (${bucket.label})`,
+    title:
+      typeof title === 'string'
+        ? `${title} (${bucket.label})`
+        : { ...title, scope: [...(title.scope ?? []), bucket.label] },
     details: { ...details, bucket_start: bucket.start, bucket_end: bucket.end },
   }
 }

@@ -127,7 +127,7 @@ export interface Capture<Row extends CheckRow = CheckRow> {
 export interface AlertTexts {
   severity: AlertEvent['severity']
   ruleName: string
-  title: string
+  title: AlertEvent['title']
   details: Record<string, unknown>
 }
 

@@ -1,5 +1,12 @@
 /** What kinds of checks are made with: the one part of this feature that others, extensions among them, import to run. */
-export { describeFilter, describeWindow, filterDetails, pathOfTable, shortenSql } from './alerts.ts'
+export {
+  describeFilter,
+  describeWindow,
+  filterDetails,
+  pathOfTable,
+  shortenSql,
+  subjectOfCheck,
+} from './alerts.ts'
 export { costReply, presentCost } from './costs/present-cost.ts'
 export { refusalMessage } from './create/configure.ts'
 export { namingField } from './create/name-field.ts'

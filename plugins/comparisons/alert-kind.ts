@@ -30,19 +30,11 @@ export const comparisonFailure: AlertKind = {
     bucket_end: held.time,
   }),
   ruleIdOf: ({ cause }) => cause,
-  facts: (details, { fill, join }) => [
+  facts: (details, { join }) => [
     ['Compared with', join([details.right_source, details.right_table_path], ': ')],
     ['Rows', details.filter],
-    ['Found', fill`${details.differing_rows} of ${details.rows_left} rows differ`],
     ['Only left', details.only_left],
     ['Only right', details.only_right],
     ['Other values', details.differing],
-    [
-      'Expected',
-      join([
-        fill`at most ${details.max_differing_rows} rows`,
-        fill`at most ${details.max_differing_percent} %`,
-      ]),
-    ],
   ],
 }

@@ -1,3 +1,4 @@
+import { formatFinding } from '../../checks/explanation.ts'
 import type { CheckOutcome } from '../../checks/check.ts'
 import { completeWindow, windowColumnsOf } from '../checks/kit.ts'
 import { configureComparison, settingsOf, type ComparedPair } from './create.ts'
@@ -31,7 +32,7 @@ export async function dryRunComparison(deps: ComparisonDeps, companyId: string, 
   return {
     sql: [],
     status: judged.status,
-    message: describeTried({ ...comparison, windowSize: body.window ?? null }, configured, judged),
+    message: describeTried(comparison, configured, judged),
     ...presentNumbers(judged),
     samples: presentSamples(comparison, newest),
     warnings: pairs.warnings,
@@ -46,12 +47,9 @@ function describeTried(
   judged: Parameters<typeof detailsOf>[0] & { value: number | null },
 ): string | null {
   const details = detailsOf(judged)
+  if (!details) return null
   const nameOf = ({ source, table }: ComparedPair['left']) => ({ source: source.name, table: table.name })
-  return (
-    details &&
-    describeComparison(comparison, {
-      ...{ value: judged.value ?? 0, details, table: left.table.name },
-      sides: sideNames(nameOf(left), nameOf(right)),
-    })
-  )
+  const sides = sideNames(nameOf(left), nameOf(right))
+  const finding = describeComparison(comparison, { value: judged.value ?? 0, details, sides })
+  return `${left.table.name}: ${formatFinding(finding)}`
 }

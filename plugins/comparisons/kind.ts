@@ -9,7 +9,13 @@ import type {
   JudgedSeries,
   OwnMeasurement,
 } from '../checks/api.ts'
-import { causesWithoutSecondTable, filterDetails, loadSecondTables, type CheckResult } from '../checks/kit.ts'
+import {
+  causesWithoutSecondTable,
+  filterDetails,
+  loadSecondTables,
+  subjectOfCheck,
+  type CheckResult,
+} from '../checks/kit.ts'
 import { comparisonFailure } from './alert-kind.ts'
 import type { MeasureDeps } from './deps.ts'
 import { limitFields } from './fields.ts'
@@ -73,7 +79,7 @@ function alertTexts(
   return {
     severity: comparison.severity,
     ruleName: comparison.name,
-    title: describeComparison(comparison, { value, details, sides, table: left.name }),
+    title: { ...subjectOfCheck(comparison), ...describeComparison(comparison, { value, details, sides }) },
     details: {
       check_id: comparison.uuid,
       table_path: formatName([left.catalogName, left.schemaName, left.name]),

@@ -1,5 +1,5 @@
 /** What a comparison found, in words. */
-import { describeWindow } from '../checks/kit.ts'
+import { countOf as counted, type Finding } from '../../checks/explanation.ts'
 import { limitsOf } from './judge.ts'
 import type { Comparison, ComparisonDetails } from './models.ts'
 
@@ -25,22 +25,16 @@ export function sideNames(left: ComparedName, right: ComparedName): SideNames {
     : { left: left.source, right: right.source }
 }
 
-/** `orders per day: 412 of 1,204,331 rows differ: …, at most 10 rows`, the title of an alert. */
+/** `412 of 1,204,331 rows differ: 400 only in shop`, expected `at most 10 rows`. */
 export function describeComparison(
-  comparison: Pick<Comparison, 'level' | 'maxDifferingRows' | 'maxDifferingPercent' | 'windowSize'>,
-  {
-    value,
-    details,
-    sides,
-    table,
-  }: { value: number; details: ComparisonDetails; sides: SideNames; table: string },
-): string {
-  const what = describeDifferences(comparison, value, details, sides)
-  return `${table}${describeWindow(comparison)}: ${what}${describeLimits(comparison)}`
+  comparison: Pick<Comparison, 'level' | 'maxDifferingRows' | 'maxDifferingPercent'>,
+  { value, details, sides }: { value: number; details: ComparisonDetails; sides: SideNames },
+): Finding {
+  return {
+    found: describeDifferences(comparison, value, details, sides),
+    expected: describeLimits(comparison),
+  }
 }
-
-const counted = (count: number, what: string) =>
-  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
 
 /** `412 of 1,204,331 rows differ: 400 only in shop, 12 in total`; what was compared where nothing differs. */
 export function describeDifferences(
@@ -86,12 +80,12 @@ function describeRows(
   return `${value.toLocaleString('en')} of ${counted(all, 'row')} ${value === 1 ? 'differs' : 'differ'}: ${parts.join(', ')}`
 }
 
-/** `, at most 10 rows`; nothing where nothing may differ. */
-function describeLimits(comparison: Parameters<typeof limitsOf>[0]): string {
+/** `at most 10 rows`; null where nothing may differ. */
+function describeLimits(comparison: Parameters<typeof limitsOf>[0]): string | null {
   const { maxDifferingRows, maxDifferingPercent } = limitsOf(comparison)
   const limits = [
     ...(maxDifferingRows ? [counted(maxDifferingRows, 'row')] : []),
     ...(maxDifferingPercent === null ? [] : [`${maxDifferingPercent} %`]),
   ]
-  return limits.length === 0 ? '' : `, at most ${limits.join(' or ')}`
+  return limits.length === 0 ? null : `at most ${limits.join(' or ')}`
 }

@@ -98,7 +98,7 @@ export function openDemoAlert({ db, alerts, catalog }: DemoDeps, companyId: stri
       sourceId,
       asset,
       ruleName: `Freshness of ${STALE_TABLE}`,
-      title: `${STALE_TABLE} is stale: its newest data is 3 days old, and at most 24h are allowed`,
+      title: { found: '3 days old', expected: 'every 24 h' },
       details: {
         table_path: STALE_TABLE,
         timestamp_column: 'updated_at',

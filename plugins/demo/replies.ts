@@ -24,7 +24,7 @@ const alert = record(
   { id: held.id, title: Joi.string(), severity: Joi.string(), is_new: isNew },
   {
     id,
-    title: 'main.main.inventory is stale: its newest data is 3 days old, and at most 24h are allowed',
+    title: 'inventory: 3 days old, expected every 24 h',
     severity: 'critical',
     is_new: true,
   },

@@ -15,11 +15,11 @@ export const freshnessViolation: AlertKind = {
     last_updated: held.time.allow(null),
     sla_threshold: held.text.description('Such as 24h.'),
     data_age_minutes: held.count,
+    explanation: held.text.description('Where the threshold comes from.'),
   }),
   ruleIdOf: ({ cause }) => cause,
-  facts: ({ timestamp_column, last_updated, sla_threshold }, { fill }) => [
+  facts: ({ timestamp_column, last_updated }) => [
     ['Column', timestamp_column],
     ['Newest data', last_updated],
-    ['Expected', fill`at most ${sla_threshold} old`],
   ],
 }

@@ -34,18 +34,10 @@ export const metricAnomaly: AlertKind = {
     history: Joi.array().items(Joi.object({ captured_at: held.time, value: held.number.allow(null) })),
   }).unknown(),
   ruleIdOf: ({ details }) => details.metric_id,
-  facts: (
-    { column_name, filter, value, expected_value, range: band, allowed, beyond },
-    { fill, join, range },
-  ) => [
+  // Its title says what was found and what was expected.
+  facts: ({ column_name, filter, anomalous_groups: groups }, { fill }) => [
     ['Column', column_name],
     ['Rows', filter],
-    ['Found', value],
-    ...(allowed === undefined
-      ? ([['Expected', join([expected_value, fill`from ${range(band)}`])]] as const)
-      : ([
-          ['Allowed', allowed],
-          ['Beyond by', beyond],
-        ] as const)),
+    ...(Number(groups ?? 1) > 1 ? [['Groups', fill`${groups} are unusual`] as const] : []),
   ],
 }

@@ -1,6 +1,6 @@
 /** What alerts about metrics say. */
 import type { SeriesPoint } from '../../checks/detector.ts'
-import { comparable, explanation } from '../../checks/explanation.ts'
+import { comparable, explainBasis } from '../../checks/explanation.ts'
 import type { TableContext } from '../catalog/api.ts'
 import type { AlertTexts, Capture, JudgedSeries } from '../checks/api.ts'
 import {
@@ -10,12 +10,14 @@ import {
   pathOfTable,
   seriesInterval,
   shortenSql,
+  subjectOfCheck,
   type CheckResult,
   type SeriesValues,
 } from '../checks/kit.ts'
 import { detailsOf, type Breach, type Metric } from './models.ts'
 import { presentBreach } from './present.ts'
-import { describeBreach, detectionOf, type MetricSettings } from './thresholds.ts'
+import { findingOf } from './finding.ts'
+import { detectionOf, type MetricSettings } from './thresholds.ts'
 
 /**
  * The severity that a metric has, or else by how far out a value lies where anomalies count: info below 3 standard
@@ -44,14 +46,20 @@ export function describeMetric({
   return `${type} (${shortenSql(text)})`
 }
 
+const EXPLAINED_BREACH: Record<Breach['threshold'], string> = {
+  min: 'It is below the minimum that was set',
+  max: 'It is above the maximum that was set',
+  max_change_percent: 'It changed by more than was allowed',
+}
+
 /** What the texts of all alerts about a metric begin with. */
 export function alertHead(metric: Metric, table: TableContext) {
-  const what = describeMetric(metric)
   const path = pathOfTable(table)
   return {
-    title: `${what} on ${path}${describeFilter(metric)}`,
+    subject: subjectOfCheck(metric),
     ruleName:
-      metric.name ?? `${what} on ${table.table.name}${describeWindow(metric)}${describeFilter(metric)}`,
+      metric.name ??
+      `${describeMetric(metric)} on ${table.table.name}${describeWindow(metric)}${describeFilter(metric)}`,
     details: {
       metric_id: `m_${metric.uuid}`,
       metric_type: metric.type,
@@ -69,18 +77,19 @@ export function alertTexts(
   table: TableContext,
   past: readonly SeriesPoint[],
 ): AlertTexts {
-  const { title, ruleName, details } = alertHead(metric, table)
+  const { subject, ruleName, details } = alertHead(metric, table)
   const { point, verdict } = detection!
   const isGrouped = metric.groupByColumns.length > 0
   const { breach } = detailsOf(judged)
-  const sentence = breach
-    ? describeBreach(metric, point.value, breach)
-    : explanation(metric.type, point, verdict, seriesInterval(metric))
   const anomalies = all.filter(each => each.judged.status === 'fail' && !each.judged.isLearning)
   return {
     severity: severityOf(metric, judged),
     ruleName,
-    title: `${isGrouped ? `${title}, ${formatGroup(series)}` : title}: ${sentence}`,
+    title: {
+      ...subject,
+      ...(isGrouped && { scope: [formatGroup(series)] }),
+      ...findingOf(metric, judged),
+    },
     details: {
       ...details,
       ...(isGrouped && { group_values: series, anomalous_groups: anomalies.length }),
@@ -89,7 +98,9 @@ export function alertTexts(
       expected_value: judged.expected,
       range: { low: judged.low, high: judged.high },
       z_score: judged.zScore,
-      explanation: sentence,
+      explanation: breach
+        ? EXPLAINED_BREACH[breach.threshold]
+        : explainBasis(verdict.basis, judged.zScore, seriesInterval(metric)),
       history: comparable(past, verdict.basis, point.at).map(({ at, value }) => ({
         captured_at: new Date(1_000 * at),
         value,
@@ -106,10 +117,11 @@ function breachDetails(type: string, breach: Breach) {
 /** Characters of a group's value that a title shows. */
 const MAX_GROUP_VALUE_CHARS = 40
 
-/** A group as a title names it: `north`, or `region north, kind new` where there are several columns. */
+/** A group as a title names it: `region north`, or `region north, kind new` where there are several columns. */
 export function formatGroup(group: SeriesValues): string {
-  const parts = Object.entries(group).map(([column, value]) => [column, formatGroupValue(value)] as const)
-  return parts.length === 1 ? parts[0]![1] : parts.map(part => part.join(' ')).join(', ')
+  return Object.entries(group)
+    .map(([column, value]) => `${column} ${formatGroupValue(value)}`)
+    .join(', ')
 }
 
 function formatGroupValue(value: unknown): string {

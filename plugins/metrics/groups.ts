@@ -2,6 +2,7 @@
  * Groups that vanish and new ones, which are events of their own. Both are reported for a stable set of
  * groups only: a set whose groups come and go, as dates do, raises no events.
  */
+import { countOf } from '../../checks/explanation.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { AlertEvent } from '../alerts/api.ts'
 import type { AlertContext, AlertSubject, MoreAlerts, SeriesSighting } from '../checks/api.ts'
@@ -60,11 +61,11 @@ export async function collectGroupEvents(
   return {
     over: causesOf(sighted, [...returned, ...forgotten]),
     events: changed.flatMap(({ metric, vanished, came }) => {
-      const { title, ruleName, details } = alertHead(metric, table)
-      const subject = { title, event: { ...subjectOf(metric), ruleName }, details }
+      const { subject, ruleName, details } = alertHead(metric, table)
+      const about = { subject, event: { ...subjectOf(metric), ruleName }, details }
       return [
-        ...(vanished.length > 0 ? [vanishedEvent(subject, metric, vanished)] : []),
-        ...(came.length > 0 ? [newEvent(subject, metric, came, at)] : []),
+        ...(vanished.length > 0 ? [vanishedEvent(about, metric, vanished)] : []),
+        ...(came.length > 0 ? [newEvent(about, metric, came, at)] : []),
       ]
     }),
   }
@@ -106,40 +107,45 @@ async function findGroupChanges(
   })
 }
 
-interface EventSubject extends Pick<ReturnType<typeof alertHead>, 'title' | 'details'> {
+interface EventSubject extends Pick<ReturnType<typeof alertHead>, 'subject' | 'details'> {
   event: AlertSubject & Pick<AlertEvent, 'ruleName'>
 }
 
 function vanishedEvent(
-  { title, event, details }: EventSubject,
+  { subject, event, details }: EventSubject,
   metric: Metric,
   vanished: readonly MissingSeries[],
 ): AlertEvent {
   const groups = vanished.map(({ series }) => series)
   const { lastSeenAt } = vanished[0]!
   const least = Math.min(...vanished.map(({ run }) => run))
-  const sentence =
+  const found =
     groups.length === 1
-      ? `the group ${listGroups(groups)} is missing; it was there in the last ${least} captures`
-      : `${groups.length} groups are missing, ${listGroups(groups)}; they were there in at least the last ${least} captures`
+      ? `no rows with ${listGroups(groups)}`
+      : `no rows of ${countOf(groups.length, 'group')}: ${listGroups(groups)}`
   return {
     ...event,
     cause: vanishedCause(metric, lastSeenAt),
     changeType: 'group_vanished',
     severity: metric.severity ?? 'warning',
-    title: `${title}: ${sentence}`,
-    details: { ...details, ...groupDetails(groups), last_seen_at: lastSeenAt, explanation: sentence },
+    title: { ...subject, found },
+    details: {
+      ...details,
+      ...groupDetails(groups),
+      last_seen_at: lastSeenAt,
+      explanation: `There were rows in each of the last ${least} runs before`,
+    },
   }
 }
 
 function newEvent(
-  { title, event, details }: EventSubject,
+  { subject, event, details }: EventSubject,
   metric: Metric,
   came: readonly SeriesValues[],
   at: Date,
 ): AlertEvent {
   const one = came.length === 1
-  const sentence = `${one ? 'a group is new' : `${came.length} groups are new`}: ${listGroups(came)}`
+  const found = `${one ? 'first rows with' : `${came.length.toLocaleString('en-US')} new groups:`} ${listGroups(came)}`
   return {
     ...event,
     cause: `m_${metric.uuid}/new/${at.toISOString()}`,
@@ -147,8 +153,13 @@ function newEvent(
     severity: 'info',
     // There is nothing to recover from.
     isNews: true,
-    title: `${title}: ${sentence}`,
-    details: { ...details, ...groupDetails(came), first_seen_at: at, explanation: sentence },
+    title: { ...subject, found },
+    details: {
+      ...details,
+      ...groupDetails(came),
+      first_seen_at: at,
+      explanation: 'The groups were the same for a while before',
+    },
   }
 }
 

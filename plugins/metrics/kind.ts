@@ -1,13 +1,14 @@
 import { domainOf } from '../../checks/check.ts'
-import { describeValue } from '../../checks/explanation.ts'
+import { formatFinding } from '../../checks/explanation.ts'
 import type { CheckKind, CheckSummary } from '../checks/api.ts'
 import type { CheckDeps, CheckResult } from '../checks/kit.ts'
 import { metricAnomaly } from './alert-kind.ts'
 import { alertTexts, describeMetric, severityOf } from './alert-texts.ts'
+import { findingOf } from './finding.ts'
 import { clearAlertedGroups, collectGroupEvents } from './groups.ts'
 import { judgeValue, overallStatus, startState } from './judge.ts'
 import { detailsOf, Metric } from './models.ts'
-import { countCompared, describeBreach, detectionOf } from './thresholds.ts'
+import { countCompared, detectionOf } from './thresholds.ts'
 
 /**
  * Numbers that are judged by what their own history leads one to expect.
@@ -57,16 +58,14 @@ function describeResults(metric: Metric, results: readonly CheckResult[]): Omit<
 }
 
 function describeResult(metric: Metric, result: CheckResult): string {
-  const { type } = metric
   const { errorMessage, value, low, high } = result
   if (errorMessage !== null) return errorMessage
   if (value === null) return 'no value'
-  const { breach } = detailsOf(result)
-  if (breach) return describeBreach(metric, value, breach)
-  if (detectionOf(metric) === 'threshold') return describeValue(type, value, null)
-  if (result.isLearning || low === null || high === null)
-    return `${describeValue(type, value, null)}; still learning`
-  return describeValue(type, value, { low, high })
+  const finding = findingOf(metric, result)
+  if (detailsOf(result).breach) return formatFinding(finding)
+  if (detectionOf(metric) === 'threshold') return finding.found
+  if (result.isLearning || low === null || high === null) return `${finding.found}; still learning`
+  return formatFinding(finding)
 }
 
 /** Of which group it is stays out: its values are a customer's. */

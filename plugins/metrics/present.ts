@@ -1,17 +1,12 @@
-import { describeValue, explanation } from '../../checks/explanation.ts'
+import { explanation, formatFinding } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { presentBucket } from '../../server/http/check-schemas.ts'
 import { failingRunOf, secondsOf, seriesInterval, type CheckResult } from '../checks/kit.ts'
 import { metricFields } from './fields.ts'
+import { findingOf } from './finding.ts'
 import { detailsOf, type Breach, type Metric, type NamedMetric } from './models.ts'
-import {
-  changeAgainstOf,
-  describeAllowed,
-  describeBreach,
-  describeExcess,
-  detectionOf,
-} from './thresholds.ts'
+import { changeAgainstOf, describeAllowed, describeExcess, detectionOf } from './thresholds.ts'
 
 /** The record of a metric. */
 export function presentMetric(metric: NamedMetric) {
@@ -67,8 +62,8 @@ function explainSnapshot(metric: Metric, result: CheckResult): string | null {
   const { value, at, low, high } = result
   if (value === null) return null
   const { basis, breach } = detailsOf(result)
-  if (breach) return describeBreach(metric, value, breach)
-  if (basis === null && low !== null && high !== null) return describeValue(type, value, { low, high })
+  if (breach || (basis === null && low !== null && high !== null))
+    return formatFinding(findingOf(metric, result))
   return explanation(type, { at: secondsOf(at), value }, { basis, low, high }, seriesInterval(metric))
 }
 

@@ -109,7 +109,7 @@ const snapshot = exampleRecord({
   explanation: text
     .allow(null)
     .description('The value and what it was compared with, in a sentence; null without a value.')
-    .example('18,250 rows; usually 18,140 to 18,333; 30 earlier values seen'),
+    .example('18,250 rows, expected 18,140 to 18,333; compared with 30 earlier values'),
   captured_at: time.example('2026-03-09T08:12:05.000Z'),
   ...bucketReply,
   status: Joi.valid('PASS', 'FAIL', 'ERROR').example('PASS'),

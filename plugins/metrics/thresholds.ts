@@ -2,7 +2,13 @@
 import { domainOf, type CheckType } from '../../checks/check.ts'
 import type { SeriesPoint } from '../../checks/detector.ts'
 import { slotsAt } from '../../checks/detector.ts'
-import { describeLimit, describeValue } from '../../checks/explanation.ts'
+import {
+  describeFinding,
+  describeLimit,
+  describeDeviation,
+  formatFinding,
+  type Finding,
+} from '../../checks/explanation.ts'
 import { windowSeconds } from '../../checks/plan.ts'
 import { invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
@@ -139,20 +145,33 @@ function weekOffset(seconds: number): number {
   return Math.abs(seconds - Math.max(1, Math.round(seconds / WEEK_SECONDS)) * WEEK_SECONDS)
 }
 
-/** The breach in words: "40 % null, at most 10 %". */
+/** The breach in words: "40 % null, expected at most 10 %". */
 export function describeBreach(
-  { type, changeAgainst }: Pick<MetricSettings, 'type' | 'changeAgainst'>,
+  settings: Pick<MetricSettings, 'type' | 'changeAgainst'>,
   value: number,
   breach: Breach,
 ): string {
-  const found = describeValue(type, value, null)
-  if (breach.threshold !== 'max_change_percent') return `${found}, ${describeAllowed(type, breach)}`
-  const { before = 0, excess, limit } = breach
-  const earlier = changeAgainst === 'same_weekday' ? 'on that day a week before' : 'before'
-  const from = describeLimit(type, before)
-  if (excess === null) return `${found}, after ${from} ${earlier}, ${describeAllowed(type, breach)}`
-  const change = `${describeLimit('percent', rounded(limit + excess))} ${value > before ? 'more' : 'less'}`
-  return `${found}, ${change} than ${from} ${earlier}, ${describeAllowed(type, breach)}`
+  return formatFinding(breachFinding(settings, value, breach))
+}
+
+/** A value that breaks a threshold, and what it should have been. @param name as of `describeFinding` */
+export function breachFinding(
+  { type, changeAgainst }: Pick<MetricSettings, 'type' | 'changeAgainst'>,
+  value: number,
+  breach: Breach,
+  name?: string,
+): Finding {
+  const { threshold, before = 0, excess, limit } = breach
+  if (threshold !== 'max_change_percent') {
+    const { found, deviation } = describeFinding(type, { value }, { low: limit, high: limit }, { name })
+    return { found, expected: describeAllowed(type, breach), deviation }
+  }
+  const earlier = changeAgainst === 'same_weekday' ? 'a week before' : 'before'
+  return {
+    found: describeFinding(type, { value }, null, { name }).found,
+    expected: `within ${describeLimit('percent', limit)} of the ${describeLimit(type, before)} ${earlier}`,
+    deviation: excess === null ? null : describeDeviation(value, before),
+  }
 }
 
 /** What the threshold allows: "at most 10 %". */

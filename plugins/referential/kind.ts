@@ -1,5 +1,6 @@
 import type { CheckType } from '../../checks/check.ts'
 import { referential, type ReferentialConfig } from '../../checks/referential.ts'
+import { describeLimit, countOf, roundShare, type Finding } from '../../checks/explanation.ts'
 import { formatName } from '../../connectors/catalog.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import type { CatalogApi, Table, TableContext } from '../catalog/api.ts'
@@ -14,10 +15,9 @@ import type {
 } from '../checks/api.ts'
 import {
   causesWithoutSecondTable,
-  describeFilter,
-  describeWindow,
   filterDetails,
   loadSecondTables,
+  subjectOfCheck,
   type CheckResult,
 } from '../checks/kit.ts'
 import { referentialFailure } from './alert-kind.ts'
@@ -93,7 +93,7 @@ function alertTexts(
   return {
     severity: check.severity,
     ruleName: check.name,
-    title: `${check.name}: ${describeBreaches(check, numbers, paths)}`,
+    title: { ...subjectOfCheck(check), ...describeBreaches(check, numbers, parent?.name ?? 'its parent') },
     details: {
       check_id: check.uuid,
       child_table_path: paths.child,
@@ -111,23 +111,29 @@ function alertTexts(
   }
 }
 
-/** The numbers that are beyond a limit, in words. */
+/** The numbers that are beyond a limit, in words: `5 rows without a match in customers.id (0.3 %)`. */
 function describeBreaches(
   check: ReferentialCheck,
   numbers: ReturnType<typeof numbersOf>,
-  paths: { child: string; parent: string },
-): string {
-  const { orphanCount, orphanPercent, totalChildRows, parentsBelowMin, parentsAboveMax } = numbers
-  const { minChildCount, maxChildCount } = limitsOf(check)
-  const share = Number((orphanPercent ?? 0).toPrecision(3))
+  parent: string,
+): Finding {
+  const { orphanCount, orphanPercent, parentsBelowMin, parentsAboveMax } = numbers
+  const { maxOrphanCount, maxOrphanPercent, minChildCount, maxChildCount } = limitsOf(check)
+  const breaches = findBreaches(check, numbers)
+  const share = describeLimit('percent', roundShare(orphanPercent ?? 0, maxOrphanPercent ?? 0))
   const words = {
-    orphans: `${orphanCount} of ${totalChildRows} rows of ${paths.child}${describeFilter(check)}${describeWindow(check)} have a ${check.columnName} that is not in ${paths.parent} (${share} % of those that have one)`,
-    below: `parents with fewer rows than ${minChildCount}: ${parentsBelowMin}`,
-    above: `parents with more rows than ${maxChildCount}: ${parentsAboveMax}`,
+    orphans: `${countOf(orphanCount ?? 0, 'row')} without a match in ${parent}.${check.parentColumnName} (${share})`,
+    below: `${countOf(parentsBelowMin ?? 0, 'row')} of ${parent} with fewer than ${countOf(minChildCount ?? 0, 'row')} here`,
+    above: `${countOf(parentsAboveMax ?? 0, 'row')} of ${parent} with more than ${countOf(maxChildCount ?? 0, 'row')} here`,
   }
-  return findBreaches(check, numbers)
-    .map(breach => words[breach])
-    .join('; ')
+  const limits = [
+    ...(maxOrphanCount ? [`at most ${maxOrphanCount.toLocaleString('en-US')}`] : []),
+    ...(maxOrphanPercent ? [`at most ${describeLimit('percent', maxOrphanPercent)}`] : []),
+  ]
+  return {
+    found: breaches.map(breach => words[breach]).join('; '),
+    expected: breaches.length === 1 && breaches[0] === 'orphans' ? limits.join(' and ') || null : null,
+  }
 }
 
 /** A result in words. */
@@ -135,9 +141,9 @@ function describeResult({ name, severity }: ReferentialCheck, result: CheckResul
   const { status, errorMessage } = result
   const { orphanCount, totalChildRows, parentsBelowMin, parentsAboveMax } = numbersOf(result)
   const counts = [
-    `${orphanCount} of ${totalChildRows} rows have no parent`,
-    ...(parentsBelowMin === null ? [] : [`${parentsBelowMin} parents have too few rows`]),
-    ...(parentsAboveMax === null ? [] : [`${parentsAboveMax} parents have too many`]),
+    `${orphanCount} of ${totalChildRows} rows without a match`,
+    ...(parentsBelowMin === null ? [] : [`${parentsBelowMin} parents with too few rows`]),
+    ...(parentsAboveMax === null ? [] : [`${parentsAboveMax} parents with too many`]),
   ]
   const message = status === 'error' ? (errorMessage ?? 'The check could not run') : counts.join('; ')
   return { name, severity, status, message }

@@ -21,6 +21,26 @@ export function sayAge(seconds: number): string {
   return seconds < 72 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} days`
 }
 
+/** A threshold as people say it: `24 h`, `90 min`, `7 days`. @param seconds of whole minutes */
+export function sayDuration(seconds: number): string {
+  if (seconds >= 3 * SECONDS.d && seconds % SECONDS.d === 0) return `${seconds / SECONDS.d} days`
+  if (seconds >= SECONDS.h && seconds % SECONDS.h === 0) return `${seconds / SECONDS.h} h`
+  const minutes = Math.ceil(seconds / SECONDS.m)
+  const rest = minutes % 60
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${rest} min`
+}
+
+/** An age as people say it that is above a threshold, in so fine a unit that it is seen to be. */
+export function sayAgeAbove(seconds: number, threshold: number): string {
+  const unit = seconds < 2 * SECONDS.h ? SECONDS.m : seconds < 3 * SECONDS.d ? SECONDS.h : SECONDS.d
+  const isSeen = Math.floor(seconds / unit) * unit > threshold
+  if (isSeen || seconds <= threshold) return sayAge(seconds)
+  const minutes = Math.floor(seconds / SECONDS.m)
+  return minutes * SECONDS.m > threshold
+    ? sayDuration(minutes * SECONDS.m)
+    : `just over ${sayDuration(threshold)}`
+}
+
 /** A duration between two numbers of seconds, without leading zeros. */
 const duration = (least: number, most: number, range: string, example: string) =>
   Joi.string()

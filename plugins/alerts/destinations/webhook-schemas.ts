@@ -44,7 +44,7 @@ const payload = record({
       alert_type: 'schema',
       status: 'triggered',
       severity: 'critical',
-      title: 'public.orders: column removed (status)',
+      title: 'orders: column status removed',
       created_at: '2026-03-14T09:26:53.000Z',
     },
     event: {

@@ -59,7 +59,7 @@ async function disableDestination(deps: Deps, trx: Transaction, id: string): Pro
       sourceId: null,
       asset: { id, qualifiedName: before.name, assetType: 'destination' },
       ruleName: before.name,
-      title: `The destination ${before.name} was switched off: every attempt to reach it has failed for ${FAILING_DAYS} days`,
+      title: `${before.name}: switched off, since every attempt to reach it has failed for ${FAILING_DAYS} days`,
       details,
     },
   ])

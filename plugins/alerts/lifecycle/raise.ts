@@ -8,13 +8,14 @@ import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type Stor
 import { notifyOpened, type EndedAlerts } from '../rules/notify.ts'
 import { noticeAlerts } from './notice.ts'
 import { endDismissals, markResolved } from './resolve.ts'
+import { writeTitles, type TitledEvent } from './title.ts'
 
 const isWorse = (one: Severity, other: Severity) => SEVERITIES.indexOf(one) > SEVERITIES.indexOf(other)
 
 /** An event with the id of the alert that it opens if its cause has no ongoing one. */
 interface NumberedEvent {
   id: string
-  event: AlertEvent
+  event: TitledEvent
   /** The alert that this one replaces because it got worse. */
   supersedes?: string
 }
@@ -41,7 +42,8 @@ export async function raiseAll(
   events: readonly AlertEvent[],
 ): Promise<RaiseResult[]> {
   for (const { type } of events) deps.kinds.get(type)
-  const numbered = events.map(event => ({ id: v7(), event }))
+  const titled = await writeTitles(deps, trx, events)
+  const numbered = titled.map(event => ({ id: v7(), event }))
   const stored = await storeAlerts(trx, numbered)
   const worse = numbered.filter(({ event }) => gotWorse(stored.get(keyOf(event)), event))
   const superseded = await supersedeAlerts(trx, worse, stored)
@@ -132,7 +134,7 @@ function eventColumns(numbered: readonly NumberedEvent[]): Record<string, unknow
   }
 }
 
-function storedEvent(event: AlertEvent): StoredEvent {
+function storedEvent(event: TitledEvent): StoredEvent {
   const { asset } = event
   return {
     type: event.type,
@@ -147,7 +149,7 @@ function storedEvent(event: AlertEvent): StoredEvent {
   }
 }
 
-function gotWorse(stored: StoredAlert | undefined, event: AlertEvent): boolean {
+function gotWorse(stored: StoredAlert | undefined, event: TitledEvent): boolean {
   return stored !== undefined && !stored.isNew && isWorse(event.severity, stored.severity)
 }
 

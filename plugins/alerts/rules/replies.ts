@@ -88,7 +88,7 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
     sample_alerts: list(
       record({
         id,
-        message: text.example('orders is 3 h old; expected within 1 h'),
+        message: text.example('orders: 3 h old, expected every 1 h'),
         severity: Joi.string().valid(...SEVERITIES),
         triggered_at: time,
         asset_name: text.example('shop.shop.public.orders'),

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
+import { countOf } from '../../../checks/explanation.ts'
 import { tablePath, type TableInfo } from '../../../connectors/catalog.ts'
+import { trimEnd } from '../../../connectors/trim-end.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Vault } from '../../../server/security/vault.ts'
 import type { Transaction } from '../../../server/database/database.ts'
@@ -107,7 +109,9 @@ export async function recordDiscovery(
     severity: 'info',
     ...sourceEventFields(source),
     ruleName: 'Discovery',
-    title: `Discovery of ${source.name} found ${result.table_count} tables and ${changes} changes`,
+    title: {
+      found: `discovery found ${countOf(result.table_count, 'table')} and ${countOf(changes, 'change')}`,
+    },
     details: { job_id: runId, ...result },
     isNews: true,
   })
@@ -244,7 +248,9 @@ async function alertUnread(
     severity: 'warning',
     ...sourceEventFields(source),
     ruleName: 'Connection',
-    title: `${unread.length} tables of ${source.name} cannot be read: ${first.table_path}: ${first.error_message}`,
+    title: {
+      found: `${countOf(unread.length, 'table')} cannot be read, the first is ${first.table_path}: ${trimEnd(first.error_message, '. \n')}`,
+    },
     details: { unread_count: unread.length, unread: unread.slice(0, MAX_NAMED) },
   })
 }

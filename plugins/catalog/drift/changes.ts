@@ -7,6 +7,7 @@ import { tagsOfColumns } from '../assets/assets.ts'
 import type { SchemaDifference, ChangeType, Impact } from './diff.ts'
 import type { TableDrift } from './drift.ts'
 import { SchemaChange, Table, type Source } from '../models.ts'
+import { describeDifference } from './value-text.ts'
 import { dropBaselines } from '../discovery/store.ts'
 
 /** What a discovery found different, and where it is to be stored. */
@@ -155,16 +156,16 @@ async function eventsOf(trx: Transaction, drifted: RecordedDrift): Promise<Alert
         tags: tagsOfColumns(source, table, columns),
       },
       ruleName: 'Schema drift',
-      title: alertTitle(path, changes, worst),
+      title: { found: describeChanges(changes, worst) },
       changeType: worst.changeType,
       details: details(worst, path, changes),
     }
   })
 }
 
-function alertTitle(path: string, changes: readonly SchemaDifference[], worst: SchemaDifference): string {
-  const more = changes.length > 1 ? ` and ${changes.length - 1} more` : ''
-  return `${path}: ${worst.changeType.replaceAll('_', ' ')} (${worst.objectName})${more}`
+function describeChanges(changes: readonly SchemaDifference[], worst: SchemaDifference): string {
+  const more = changes.length - 1
+  return `${describeDifference(worst)}${more > 0 ? `, and ${more} more ${more === 1 ? 'change' : 'changes'}` : ''}`
 }
 
 /** Changes listed in an alert. */

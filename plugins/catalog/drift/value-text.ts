@@ -1,3 +1,5 @@
+import type { SchemaDifference } from './diff.ts'
+
 /** A value of a schema change, as it is stored: one of the shapes of `old_value` and `new_value` in `change-replies.ts`. */
 type ChangeValue = ColumnValue | TableValue | ConstraintValue | { partition_of: string }
 
@@ -48,6 +50,35 @@ export function describeChangeValue(value: object | null, changeType: string): s
   if (typeof shown.columns === 'number')
     return `${shown.type}, ${shown.columns} ${shown.columns === 1 ? 'column' : 'columns'}`
   return describeConstraint(shown as ConstraintValue)
+}
+
+/** A change in few words: `column status removed`, `column total changed from integer to text`. */
+export function describeDifference({
+  changeType,
+  objectName: name,
+  oldValue,
+  newValue,
+}: Pick<SchemaDifference, 'changeType' | 'objectName' | 'oldValue' | 'newValue'>): string {
+  const [before, after] = [oldValue, newValue].map(value => describeChangeValue(value, changeType))
+  switch (changeType) {
+    case 'table_added':
+      return 'new table'
+    case 'table_removed':
+      return 'table removed'
+    case 'column_added':
+      return `new column ${name}${after == null ? '' : ` (${after})`}`
+    case 'column_removed':
+      return `column ${name} removed`
+    case 'column_renamed':
+      return `column ${name} renamed${after == null ? '' : ` to ${after}`}`
+    case 'column_type_changed':
+      return before == null || after == null
+        ? `column ${name} changed`
+        : `column ${name} changed from ${before} to ${after}`
+    case 'constraint_changed':
+      if (before == null) return `new constraint ${after ?? name}`
+      return after == null ? `constraint removed: ${before}` : `constraint changed from ${before} to ${after}`
+  }
 }
 
 function describeColumn({

@@ -1,5 +1,6 @@
 import type { Stage } from '../../../connectors/connector.ts'
 import { formatName } from '../../../connectors/catalog.ts'
+import { trimEnd } from '../../../connectors/trim-end.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { AlertsApi } from '../../alerts/api.ts'
@@ -91,7 +92,7 @@ export async function recordConnectionStatus(
     severity: 'critical',
     ...sourceEventFields(source),
     ruleName: 'Connection',
-    title: `${source.name} cannot be read: ${failure.message}`,
+    title: { found: `cannot be read: ${trimEnd(failure.message, '. \n')}` },
     details: { error_code: failure.code, error_message: failure.message },
   })
 }

@@ -1,4 +1,5 @@
 /** What is known of the parts of tables, from one scan to the next. */
+import { countOf } from '../../../checks/explanation.ts'
 import type { Check } from '../../../checks/check.ts'
 import type { KeptNumber, KnownParts, MeasuredParts, PartState } from '../../../checks/scan-parts.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
@@ -183,7 +184,9 @@ async function endReadingByParts(
         tags: catalog.tagsOf(source, table, []),
       },
       ruleName: 'parts of tables',
-      title: `${path} changed without a new version of its parts, and is read whole from now on`,
+      title: {
+        found: `rows changed in ${countOf(names.length, 'partition')} that the source reported unchanged; read whole from now on`,
+      },
       details: { table_path: path, parts: names.slice(0, MAX_NAMED_PARTS), part_count: names.length },
     },
   ])

@@ -21,10 +21,9 @@ export const contractViolation: AlertKind = {
     column_name: held.text.allow(null),
     check_id: held.text.allow(null).description('The check that found it; null if the catalog shows it.'),
   }),
-  facts: ({ contract, contract_version: version, owner, clause, reason }, { join }) => [
+  facts: ({ contract, contract_version: version, owner, clause }, { join }) => [
     ['Contract', join([contract, version], ' ')],
     ['Owner', owner],
     ['Clause', clause],
-    ['Reason', reason],
   ],
 }

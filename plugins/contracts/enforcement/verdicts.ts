@@ -102,7 +102,6 @@ async function eventsOf(
   return failing.map(({ clause, verdict }) => {
     const table = byId.get(clause.tableId ?? '')
     const tags = table ? deps.catalog.tagsOf(source, table, [clause.columnName]) : source.tags
-    const owner = contract.owner === null ? '' : ` (owner: ${contract.owner})`
     return {
       type: contractViolation.name,
       cause: clause.id,
@@ -116,7 +115,10 @@ async function eventsOf(
         ? { id: table.id, qualifiedName: table.qualifiedName, assetType: table.kind, tags }
         : { id: source.id, qualifiedName: formatName([source.name]), assetType: 'source', tags },
       ruleName: contract.name,
-      title: `Contract ${contract.name}: ${clause.title} does not hold: ${verdict.reason ?? 'it fails'}${owner}`,
+      title: {
+        column: table ? clause.columnName : null,
+        found: `breaks contract ${contract.name}: ${verdict.reason ?? clause.title}`,
+      },
       details: {
         contract: contract.name,
         contract_version: contract.version,

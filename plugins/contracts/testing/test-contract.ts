@@ -198,7 +198,7 @@ async function measureReference(
     return { status: 'pending', reason: `its check could not run: ${tried.error_message}` }
   return tried.status === 'pass'
     ? { status: 'passing', reason: null }
-    : { status: 'failing', reason: `${tried.orphan_count} of ${tried.total_child_rows} rows have no parent` }
+    : { status: 'failing', reason: `${tried.orphan_count} of ${tried.total_child_rows} rows without a match` }
 }
 
 /** A check, and how what it finds is judged. */

@@ -1,8 +1,9 @@
+import { formatFinding, type Finding } from '../../../checks/explanation.ts'
 import { tablePath } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { isSameSlot } from '../../../server/database/due.ts'
-import { formatDuration, sayAge } from '../../../server/settings/durations.ts'
+import { formatDuration, sayAgeAbove, sayDuration } from '../../../server/settings/durations.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
 import type { CatalogApi } from '../../catalog/api.ts'
 import { storeFindings, type SourceFinding } from '../../checks/kit.ts'
@@ -85,7 +86,6 @@ export async function recordObservations(
 
 /** What a check found, for other features. */
 export function describeFinding({
-  watched,
   error,
   judgement,
 }: JudgedObservation): Omit<FreshnessFinding, 'scheduleId'> {
@@ -94,7 +94,7 @@ export function describeFinding({
   if (status === 'stale' && judgement && age !== null)
     return {
       status,
-      reason: `its newest data is ${sayAge(age)} old, and the threshold is ${thresholdOf(watched, judgement)}`,
+      reason: formatFinding(describeAge(age, judgement.slaSeconds ?? 0)),
     }
   const unknown = status === 'unknown' ? 'nothing shows when it was updated' : null
   return { status, reason: error?.message ?? unknown }
@@ -220,17 +220,28 @@ function violationEvent(
       tags: catalog.tagsOf({ tags: watched.sourceTags }, watched, [finding.timestampColumn]),
     },
     ruleName: `Freshness of ${path}`,
-    title: isViolated
-      ? `${path} is stale: its newest data is ${sayAge(age)} old, and the threshold is ${threshold}`
-      : `${path} is nearly stale: its newest data is ${sayAge(age)} old, and the threshold is ${threshold}`,
+    title: describeAge(age, judgement.slaSeconds ?? 0),
     details: {
       table_path: path,
       timestamp_column: finding.timestampColumn,
       last_updated: finding.lastUpdated,
       sla_threshold: threshold,
       data_age_minutes: Math.floor(age / 60),
+      explanation:
+        watched.monitoringMode === 'explicit'
+          ? 'The threshold is set by hand'
+          : 'The threshold follows from earlier updates',
     },
   }
+}
+
+/** `3 days old`, expected `every 24 h`; of one that is late and not stale `20 h old, stale after 24 h`. */
+export function describeAge(ageSeconds: number, slaSeconds: number): Finding {
+  const age = sayAgeAbove(ageSeconds, slaSeconds)
+  const threshold = sayDuration(slaSeconds)
+  return ageSeconds >= slaSeconds
+    ? { found: `${age} old`, expected: `every ${threshold}` }
+    : { found: `${age} old, stale after ${threshold}` }
 }
 
 function thresholdOf(watched: WatchedTable, judgement: FreshnessVerdict): string {

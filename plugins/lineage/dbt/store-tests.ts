@@ -1,4 +1,5 @@
 import { v7 } from 'uuid'
+import { countOf } from '../../../checks/explanation.ts'
 import { formatName } from '../../../connectors/catalog.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { defineCap, enforceCap } from '../../../server/database/company-caps.ts'
@@ -178,11 +179,12 @@ async function upsertTests(
 
 const IS_NEWER = '(excluded.run_at is not null and (c.run_at is null or excluded.run_at > c.run_at))'
 
-const OUTCOMES: Record<TestStatus, string> = {
-  pass: 'passes',
-  warn: 'warns',
-  fail: 'fails',
-  error: 'could not run',
+/** `dbt test not_null_orders_id failed (5 rows)`; in the words of dbt where it counts none. */
+function describeTest({ name, status, failures, message }: StoredCheck): string {
+  const words = message === null ? '' : `: ${message}`
+  if (status === 'error') return `dbt test ${name} could not run${words}`
+  const outcome = `dbt test ${name} ${status === 'warn' ? 'warned' : 'failed'}`
+  return failures === null ? `${outcome}${words}` : `${outcome} (${countOf(Number(failures), 'row')})`
 }
 
 /** A test that could not run says nothing of its data: it is as severe as it is declared. */
@@ -197,7 +199,6 @@ function describeFailure(
   check: StoredCheck,
 ): AlertEvent {
   const isTable = check.tableId !== null && check.qualifiedName !== null
-  const place = check.qualifiedName ?? check.tablePath
   const reason = check.message ?? (check.failures === null ? null : `${check.failures} rows fail`)
   return {
     type: externalCheckFailed.name,
@@ -213,7 +214,9 @@ function describeFailure(
         }
       : { id: source.id, qualifiedName: formatName([source.name]), assetType: 'source', tags: source.tags },
     ruleName: check.name,
-    title: `dbt test ${check.name} ${OUTCOMES[check.status]}${place === null ? '' : ` on ${place}`}${reason === null ? '' : `: ${reason}`}`,
+    title: isTable
+      ? { column: check.columnName, found: describeTest(check) }
+      : { found: [check.tablePath, describeTest(check)].filter(Boolean).join(': ') },
     details: {
       tool: 'dbt',
       project,

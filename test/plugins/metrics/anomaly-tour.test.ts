@@ -78,8 +78,11 @@ t.test(
     const [alert] = await shop.alerts()
     const { explanation, history, range } = alert.event.details
     t.equal(alert.status, 'triggered')
-    t.match(explanation, /^mean 30\d(\.\d+)?; .* \d+ earlier values seen$/)
-    t.ok(alert.title.endsWith(explanation))
+    t.match(explanation, / \d+ earlier values; z = \d/)
+    t.match(
+      alert.title,
+      /^orders\.total: mean 30\d(\.\d+)?, expected 10\d(\.\d+)? to 10\d(\.\d+)? \(\+19\d %\)$/,
+    )
     t.same(range, { low: off.expected_range_low, high: off.expected_range_high })
     t.equal(history.length, 14)
     t.ok(

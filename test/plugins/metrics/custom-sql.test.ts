@@ -35,7 +35,7 @@ t.test('an expression is captured, in groups too, and a threshold says what is w
   )
   t.match(
     alert?.title,
-    /^custom_sql \(sum\(paid\) \/ nullif\(sum\(due\), 0\)\) on .*: custom_sql 0.5, at least 0.9/,
+    /^payments, region south: sum\(paid\) \/ nullif\(sum\(due\), 0\) = 0.5, expected at least 0.9 \(−44 %\)$/,
   )
 })
 

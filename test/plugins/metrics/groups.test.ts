@@ -59,14 +59,14 @@ t.test('a group that vanishes from a stable set raises one alert, which its retu
       status: 'triggered',
       severity: 'warning',
       change: 'group_vanished',
-      title: /public\.sales_\d+: the group south is missing; it was there in the last 7 captures$/,
+      title: /^sales_\d+: no rows with shop_region south$/,
       details: {
         metric_id: world.metric.id,
         metric_type: 'row_count',
         groups: [{ shop_region: 'south' }],
         group_count: 1,
         last_seen_at: '2024-06-08T06:00:00.000Z',
-        explanation: /^the group south is missing/,
+        explanation: 'There were rows in each of the last 7 runs before',
       },
     },
   ])
@@ -85,7 +85,7 @@ t.test('a new group in a stable set raises one alert, resolved at once', async t
       status: 'resolved',
       severity: 'info',
       change: 'group_new',
-      title: /: a group is new: east$/,
+      title: /: first rows with shop_region east$/,
       details: { groups: [{ shop_region: 'east' }], first_seen_at: '2024-06-09T06:00:00.000Z' },
     },
   ])
@@ -106,12 +106,12 @@ t.test('a group is named in well-formed text of bounded length', async t => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), value, { minKeys: 1, maxKeys: 1 }), group => {
       const name = formatGroup(group)
-      return name.isWellFormed() && name.length > 0 && name.length <= 42
+      return name.isWellFormed() && name.length <= Object.keys(group)[0]!.length + 43
     }),
   )
-  t.equal(formatGroup({ flags: { a: 1 } }), '{"a":1}')
-  t.equal(formatGroup({ region: null }), 'null')
-  t.equal(formatGroup({ region: '' }), '""')
+  t.equal(formatGroup({ flags: { a: 1 } }), 'flags {"a":1}')
+  t.equal(formatGroup({ region: null }), 'region null')
+  t.equal(formatGroup({ region: '' }), 'region ""')
   t.equal(formatGroup({ region: 'north', kind: '' }), 'region north, kind ""')
 })
 
@@ -175,9 +175,7 @@ t.test('a table that lost all its rows has lost all its groups', async t => {
   const world = await regions()
   await world.captureDays(1, 7, ['north', 'south'])
   await world.capture(8, [])
-  t.match(await world.alerts(), [
-    { title: /: 2 groups are missing, north, south; they were there in at least the last 7 captures$/ },
-  ])
+  t.match(await world.alerts(), [{ title: /: no rows of 2 groups: shop_region north, shop_region south$/ }])
 })
 
 t.test('groups of working days come and go with the week', async t => {

@@ -110,21 +110,21 @@ t.test('a breach is described as the value, the limit and the excess', async t =
     ]
   }
   t.same(describe({ metric_type: 'null_percent', max: 10 }, 40), [
-    '40 % null, at most 10 %',
+    '40 % null, expected at most 10 %',
     'at most 10 %',
     '30 %',
   ])
-  t.same(describe({ min: 1000 }, 120), ['120 rows, at least 1,000', 'at least 1,000', '880'])
+  t.same(describe({ min: 1000 }, 120), ['120 rows, expected at least 1,000 (−88 %)', 'at least 1,000', '880'])
   t.same(describe({ max_change_percent: 20 }, 120, 1000), [
-    '120 rows, 88 % less than 1,000 before, at most 20 % of change',
+    '120 rows, expected within 20 % of the 1,000 before (−88 %)',
     'at most 20 % of change',
     '68 %',
   ])
   t.match(describe({ max_change_percent: 20, change_against: 'same_weekday' }, 3000, 1000), [
-    '3,000 rows, 200 % more than 1,000 on that day a week before, at most 20 % of change',
+    '3,000 rows, expected within 20 % of the 1,000 a week before (+200 %)',
   ])
   t.match(describe({ max_change_percent: 20 }, 5, 0), [
-    '5 rows, after 0 before, at most 20 % of change',
+    '5 rows, expected within 20 % of the 0 before',
     String,
     null,
   ])
@@ -144,13 +144,13 @@ t.test(
     t.match(alert, {
       status: 'triggered',
       severity: 'warning',
-      title: /^null_percent of note on .*public.sales: 40 % null, at most 10 %$/,
+      title: 'sales.note: 40 % null, expected at most 10 %',
       details: {
         value: 40,
         breach: { threshold: 'max', limit: 10, excess: 30, before: null },
         allowed: 'at most 10 %',
         beyond: '30 %',
-        explanation: '40 % null, at most 10 %',
+        explanation: 'It is above the maximum that was set',
       },
     })
     const snapshots = async () =>
@@ -161,7 +161,7 @@ t.test(
       z_score: 0,
       learning: false,
       breach: { threshold: 'max', limit: 10, excess: 30, allowed: 'at most 10 %', beyond: '30 %' },
-      explanation: '40 % null, at most 10 %',
+      explanation: '40 % null, expected at most 10 %',
     })
     await world.source.query(`update sales set note = 'x' where id > 10`)
     await world.capture(1)
@@ -184,7 +184,7 @@ t.test('an anomaly stays one by its score, whatever the thresholds make of it', 
   await world.source.query('delete from sales')
   await world.capture(15)
   t.match(await snapshot(), { status: 'FAIL', is_anomaly: true, breach: { threshold: 'min' } })
-  t.match(await world.alerts(), [{ title: /0 rows, at least 1$/ }])
+  t.match(await world.alerts(), [{ title: /: 0 rows, expected at least 1 \(−100 %\)$/ }])
 })
 
 t.test('with anomalies of one direction, the other one passes', async t => {
@@ -220,7 +220,7 @@ t.test('a change against the day before is read from the snapshots, of each grou
   )
   t.match(south, { value: 40, status: 'FAIL', breach: { before: 50, excess: 10 } })
   t.match(await world.alerts(), [
-    { title: /south: 40 rows, 20 % less than 50 before, at most 10 % of change/ },
+    { title: /region south: 40 rows, expected within 10 % of the 50 before \(−20 %\)$/ },
   ])
 })
 

@@ -37,7 +37,7 @@ const evidence = record({
     .example('freshness_violation'),
   confidence: ratio.example(0.75),
   timestamp: time,
-  summary: text.description('One sentence.').example('shop.public.orders is 3 h old; expected within 1 h'),
+  summary: text.description('One sentence.').example('orders: 3 h old, expected every 1 h'),
   details: Joi.object().unknown().example({}),
   source: text.description('The qualified name.').example('shop.shop.public.orders'),
   source_id: held.id.example(TABLE_ID),
@@ -47,7 +47,7 @@ const answer = {
   root_cause_hypothesis: text
     .allow(null)
     .description('One sentence; null if nothing that is known explains it.')
-    .example('shop.public.orders is 3 h old; expected within 1 h'),
+    .example('orders: 3 h old, expected every 1 h'),
   confidence: ratio.allow(null).example(0.75),
   suggested_fix: text
     .allow(null)

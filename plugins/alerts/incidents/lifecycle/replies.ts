@@ -27,7 +27,7 @@ const evidenceFields = {
   event_type: text.description('The kind of alert, or `failed_run`.').example('freshness_violation'),
   confidence: ratio.example(0.85),
   at: time,
-  summary: text.description('One sentence.').example('shop.public.orders is 3 h old; expected within 1 h'),
+  summary: text.description('One sentence.').example('orders: 3 h old, expected every 1 h'),
   asset_id: id.example(TABLE_ID),
   qualified_name: text.example('shop.shop.public.orders'),
   alert_id: id.allow(null).description('Null of a finding that no alert speaks of.').example(ALERT_ID),
@@ -49,7 +49,7 @@ function incidentFields(kinds: readonly AlertKind[]) {
       .valid(...kinds.map(({ name }) => name), 'failed_run')
       .description('What is named as the cause.')
       .example('freshness_violation'),
-    title: text.description('The cause, in one sentence.').example('shop.public.orders is 3 h old'),
+    title: text.description('The cause, in one sentence.').example('orders: 3 h old, expected every 1 h'),
     description: text
       .description('What belongs to it, in one sentence.')
       .example('4 alerts on 3 tables; the cause is shop.shop.public.orders'),

@@ -3,7 +3,6 @@ import {
   failedJudgement,
   held,
   NO_BAND,
-  pathOfTable,
   publicIdOf,
   type AlertKind,
   type CheckKind,
@@ -44,16 +43,16 @@ export const rowBudgets: CheckKind<RowBudget> = {
     const judged = { status, value, totalRows, errorMessage: null, details: {}, ...NO_BAND } as const
     return { judged, state, detection: null, bands: [] }
   },
-  alertTexts: ({ row: budget }, { judged: { value } }, table) => ({
+  alertTexts: ({ row: budget }, { judged: { value } }) => ({
     severity: budget.severity,
     ruleName: budget.name,
-    title: `${budget.name}: ${pathOfTable(table)} has ${value} rows, at most ${budget.maxRows} are expected`,
+    title: { found: `${value} rows`, expected: `at most ${budget.maxRows}` },
     details: { budget_id: publicIdOf(rowBudgets, budget), rows: value, max_rows: budget.maxRows },
   }),
   describe: ({ name, severity, maxRows }, [result]) => ({
     name,
     severity,
     status: result!.status,
-    message: result!.errorMessage ?? `${result!.value} rows, at most ${maxRows} are expected`,
+    message: result!.errorMessage ?? `${result!.value} rows, expected at most ${maxRows}`,
   }),
 }

@@ -109,7 +109,11 @@ t.test('twenty clauses about numbers are measured by one statement', async t => 
   )
   t.strictSame(
     FAILING.map(key => found.get(key)?.reason),
-    ['40 rows, at most 10', '40 % null, at least 50 %', '60 rows, at least 61'],
+    [
+      '40 rows, expected at most 10 (+300 %)',
+      '40 % null, expected at least 50 %',
+      '60 rows, expected at least 61 (−1.6 %)',
+    ],
   )
   const statements = await run()
   t.comment(`${statements} statements with metrics`)
@@ -127,7 +131,7 @@ t.test('a contract test says the same, in one scan', async t => {
   t.equal(broken.length, FAILING.length)
   t.match(
     broken,
-    FAILING.map(key => ({ key, status: 'failing', reason: /^[46]0 .*, at / })),
+    FAILING.map(key => ({ key, status: 'failing', reason: /^[46]0 .*, expected at / })),
   )
 })
 

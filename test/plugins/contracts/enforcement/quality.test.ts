@@ -42,7 +42,7 @@ async function judge(t: Test, apiVersion: string, cases: Record<string, Case[]>)
 t.test('the rules of the library of 3.1', async t => {
   await judge(t, 'v3.1.0', {
     v: [
-      ['no nulls', { metric: 'nullValues', mustBe: 0 }, 'failing', /2 of 10 rows/],
+      ['no nulls', { metric: 'nullValues', mustBe: 0 }, 'failing', /^2 rows without a value/],
       ['few nulls', { metric: 'nullValues', mustBeLessOrEqualTo: 20, unit: 'percent' }, 'passing'],
       [
         'fewer nulls',
@@ -51,7 +51,7 @@ t.test('the rules of the library of 3.1', async t => {
         /^20 %, expected less than 20 %$/,
       ],
       ['2 nulls', { metric: 'nullValues', mustBeLessOrEqualTo: 2, unit: 'rows' }, 'passing'],
-      ['1 null', { metric: 'nullValues', mustBeLessThan: 2 }, 'failing', /^2 rows, at most 1$/],
+      ['1 null', { metric: 'nullValues', mustBeLessThan: 2 }, 'failing', /^2 rows, expected at most 1 /],
       ['exactly 2', { metric: 'nullValues', mustBe: 2 }, 'passing'],
       ['some', { metric: 'nullValues', mustBeGreaterThan: 2 }, 'failing'],
       [
@@ -68,7 +68,7 @@ t.test('the rules of the library of 3.1', async t => {
         'no empty',
         { metric: 'missingValues', arguments: { missingValues: [''] }, mustBe: 0 },
         'failing',
-        /1 of 10/,
+        /^1 row breaks /,
       ],
       ['pattern', { metric: 'invalidValues', arguments: { pattern: '^v?[0-9]*$' }, mustBe: 0 }, 'passing'],
       ['pattern fails', { metric: 'invalidValues', arguments: { pattern: '^v' }, mustBe: 0 }, 'failing'],
@@ -117,7 +117,12 @@ t.test('the rules of the library of 3.1', async t => {
     ],
     facts: [
       ['rows', { metric: 'rowCount', mustBeBetween: [5, 15] }, 'passing'],
-      ['many rows', { metric: 'rowCount', mustBeGreaterThan: 10 }, 'failing', /^10 rows, at least 11$/],
+      [
+        'many rows',
+        { metric: 'rowCount', mustBeGreaterThan: 10 },
+        'failing',
+        /^10 rows, expected at least 11 /,
+      ],
       ['not 10', { metric: 'rowCount', mustNotBeBetween: [9, 11] }, 'failing'],
       ['row percent', { metric: 'rowCount', mustBe: 10, unit: 'percent' }, 'not_enforced'],
       ['pairs', { metric: 'duplicateValues', arguments: { properties: ['v', 'w'] }, mustBe: 0 }, 'passing'],
@@ -169,7 +174,7 @@ t.test('the rules of the library of 3.1', async t => {
       ['sql escapes', { type: 'sql', query: 'select 1) = 1 or (1', mustBe: 0 }, 'not_enforced', /refused/],
     ],
     empty: [
-      ['has rows', { metric: 'rowCount', mustBeGreaterThan: 0 }, 'failing', /^0 rows, at least 1$/],
+      ['has rows', { metric: 'rowCount', mustBeGreaterThan: 0 }, 'failing', /^0 rows, expected at least 1 /],
       ['is empty', { metric: 'rowCount', mustBe: 0 }, 'passing'],
     ],
   })
@@ -233,7 +238,7 @@ t.test('service levels become freshness schedules', async t => {
     [
       {
         status: 'failing',
-        reason: 'its newest data is 30 h old, and the threshold is 24h',
+        reason: '30 h old, expected every 24 h',
         check_kind: 'freshness',
       },
       { status: 'not_enforced', reason: /another clause is stricter: latency of loads\.made_at/ },
@@ -325,7 +330,7 @@ t.test('a rule that counts says the number, in its clause, its alert and the ale
   const said = '40 %, expected less than 10 %'
   t.equal((await clauses('gaps')).get('gaps/v/quality/gaps')?.reason, said)
   const [raised] = await alerts()
-  t.ok(raised?.title.includes(`does not hold: ${said}`))
+  t.ok(raised?.title.includes(`: ${said}`))
   const { data } = (await ask('GET', '/api/v1/sdk/alerts?event_type=validity_failure')).body
   const [own] = await world.app.query(
     `select title, event -> 'details' as details from alerts where kind = 'validity_failure' and source_id = $1`,

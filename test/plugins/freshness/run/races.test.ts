@@ -160,7 +160,7 @@ t.test('a resolved critical alert is not raised again by a warning', async t => 
   await at(9)
   t.match(await alertsOf(id), [
     { severity: 'critical', status: 'resolved' },
-    { severity: 'warning', status: 'triggered', title: /nearly stale/ },
+    { severity: 'warning', status: 'triggered', title: / old, stale after / },
   ])
 })
 
