@@ -36,7 +36,10 @@ export const ntfy: DestinationType<NtfyConfig> = {
     return JSON.stringify({
       title: `${symbol} ${heading}`,
       // ntfy turns a message of more than 4,096 bytes into a file to download.
-      message: [sentence, ...lines].map(line => shorten(line, 150)).join('\n'),
+      message: [sentence, ...lines]
+        .filter(Boolean)
+        .map(line => shorten(line, 150))
+        .join('\n'),
       priority: isOpen ? PRIORITIES[payload.alert.severity] : PRIORITIES.info,
       click: links[0]?.url,
     })

@@ -30,8 +30,8 @@ t.test('a message is short, with a title, and urgent when the alert is critical'
     t.notMatch(body, config.topic, 'the stored body holds no secret')
   }
   t.match(JSON.parse(composeSample(ntfy, samplePayloads()[0]!)), {
-    title: '🔴 Critical: shop.public.orders',
-    message: /3 of 100 rows are invalid\nTable: shop\.public\.orders\n/,
+    title: '🔴 shop.public.orders: 3 of 100 rows are invalid',
+    message: /^Table: shop\.public\.orders\n/,
     click: /^https:/,
   })
 })

@@ -11,9 +11,9 @@ export interface Fact {
 export interface PayloadDescription {
   /** 🔴, 🟠, 🔵, ✅ of a resolved alert, 🧪 of a test. */
   symbol: string
-  /** `Critical: Total is positive`, at most 140 UTF-16 units. */
+  /** `orders: 587 rows, expected 501 to 514 (+14 %)`, at most 200 UTF-16 units; `Resolved: …` of what is over. */
   heading: string
-  /** The sentence of the alert, at most 1,500 units. */
+  /** Why: how it was found, or why it is over; the whole sentence of the alert, if the heading was cut. At most 1,500 units, and maybe empty. */
   sentence: string
   /** What it is about, what was found and what was expected: at most 10, with values of at most 500 units. */
   facts: Fact[]
@@ -21,10 +21,10 @@ export interface PayloadDescription {
 }
 
 const SYMBOLS = { critical: '🔴', warning: '🟠', info: '🔵' }
-const SEVERITY_LABELS = { critical: 'Critical', warning: 'Warning', info: 'Info' }
+export const SEVERITY_LABELS = { critical: 'Critical', warning: 'Warning', info: 'Info' }
 const ASSET_LABELS: Record<string, string> = { table: 'Table', source: 'Source', destination: 'Destination' }
 
-const MAX_HEADING_UNITS = 140
+const MAX_HEADING_UNITS = 200
 const MAX_SENTENCE_UNITS = 1_500
 const MAX_FACT_UNITS = 500
 
@@ -40,7 +40,7 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
   const severity = SEVERITY_LABELS[payload.incident?.severity ?? alert.severity]
   const [symbol, prefix] = (
     {
-      'alert.triggered': [SYMBOLS[payload.incident?.severity ?? alert.severity], `${severity}: `],
+      'alert.triggered': [SYMBOLS[payload.incident?.severity ?? alert.severity], ''],
       'alert.resolved': [
         '✅',
         resolvedPrefix({ ...alert, status: payload.incident?.status ?? alert.status }),
@@ -48,22 +48,28 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
       'alert.test': ['🧪', ''],
     } as const
   )[type]
-  const heading = shorten(`${prefix}${alert.rule_name}`, MAX_HEADING_UNITS)
-  const reason = alert.reason ? `${trimEnd(alert.reason, '. \n')}. ` : ''
-  const was = type === 'alert.resolved' ? 'It was: ' : ''
+  const title = `${prefix}${shorten(alert.title, MAX_SENTENCE_UNITS) || alert.rule_name}`
+  const heading = shorten(title, MAX_HEADING_UNITS)
+  const { explanation } = event.details as { explanation?: unknown }
+  const sentences = [
+    alert.reason,
+    ...(heading.length < title.trim().length ? [alert.title] : []),
+    ...(type === 'alert.triggered' && typeof explanation === 'string' ? [explanation] : []),
+  ].filter(text => text != null && text !== '')
   const { qualified_name: name, asset_type: assetType } = event.asset
   const lines: Fact[] = [
     // A test names no existing asset.
     ...(type === 'alert.test' ? [] : [{ name: ASSET_LABELS[assetType] ?? 'Asset', value: name }]),
     ...facts,
     ...incidentFacts(payload),
+    ...(type === 'alert.test' ? [] : [{ name: 'Rule', value: alert.rule_name }]),
     { name: 'Severity', value: severity },
     { name: 'Opened', value: `${alert.created_at.slice(0, 16).replace('T', ' ')} UTC` },
   ]
   return {
     symbol,
     heading,
-    sentence: shorten(`${reason}${was}${alert.title}`, MAX_SENTENCE_UNITS) || heading,
+    sentence: shorten(sentences.map(text => trimEnd(text ?? '', '. \n')).join('. '), MAX_SENTENCE_UNITS),
     facts: lines
       .filter(({ value }) => value !== '')
       .map(line => ({ ...line, value: shorten(line.value, MAX_FACT_UNITS) })),

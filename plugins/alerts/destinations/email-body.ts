@@ -1,5 +1,5 @@
 import { html, Markup } from '../../../server/markup.ts'
-import { shorten, type PayloadDescription } from './describe.ts'
+import { SEVERITY_LABELS, shorten, type PayloadDescription } from './describe.ts'
 import type { Payload } from './destination.ts'
 
 /** The part of a mail that all recipients share. */
@@ -26,8 +26,9 @@ const RESOLVED_COLOUR = '#1a7f37'
 export function composeMail(payload: Payload, description: PayloadDescription): MailBody {
   const { severity, reminded_at: remindedAt } = payload.alert
   const isOpen = payload.event_type === 'alert.triggered'
-  const about = payload.event_type === 'alert.test' ? '' : ` (${payload.event.asset.qualified_name})`
-  const subject = shorten(description.heading + about, MAX_SUBJECT_CHARACTERS)
+  // No symbol is in a subject.
+  const mark = isOpen ? `[${SEVERITY_LABELS[payload.incident?.severity ?? severity]}] ` : ''
+  const subject = shorten(`${mark}${description.heading}`, MAX_SUBJECT_CHARACTERS)
   const colour = payload.event_type === 'alert.resolved' ? RESOLVED_COLOUR : COLOURS[severity]
   return {
     subject,
@@ -51,7 +52,7 @@ export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, li
 function renderText({ heading, sentence, facts, links }: PayloadDescription): string {
   const lines = facts.map(({ name, value }) => `${name}: ${value}`)
   const addresses = links.map(({ text, url }) => `${text}: ${url}`)
-  return [heading, '', sentence, '', ...lines, '', ...addresses, ''].join('\n')
+  return [heading, '', ...(sentence === '' ? [] : [sentence, '']), ...lines, '', ...addresses, ''].join('\n')
 }
 
 /** Inline styles and tables: mail programs remove style sheets and misread other layouts. */
@@ -83,7 +84,7 @@ function renderHtml(
         <div style="max-width:560px;margin:0 auto">
           <div style="border-left:4px solid ${colour};padding:2px 0 2px 16px">
             <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${heading}</h1>
-            <p style="margin:0;overflow-wrap:anywhere">${sentence}</p>
+            ${sentence === '' ? '' : html`<p style="margin:0;overflow-wrap:anywhere">${sentence}</p>`}
           </div>
           <table role="presentation" style="margin:20px 0;border-collapse:collapse;font-size:15px">
             ${rows}

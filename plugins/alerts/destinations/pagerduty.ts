@@ -97,7 +97,7 @@ function triggerEvent(payload: Payload, { heading, sentence, facts }: PayloadDes
     client: 'Tidemark',
     client_url: incident?.url ?? links.alert_url,
     payload: {
-      summary: shorten(`${heading}: ${sentence}`, MAX_SUMMARY_UNITS),
+      summary: shorten(sentence === '' ? heading : `${heading}. ${sentence}`, MAX_SUMMARY_UNITS),
       source: shorten(event.asset.qualified_name, 255) || 'Tidemark',
       severity: incident?.severity ?? alert.severity,
       timestamp: alert.created_at,

@@ -30,13 +30,16 @@ export const slack: DestinationType<SlackConfig> = {
     ])
     return JSON.stringify({
       // Shown in notifications, and parsed for mentions even without `mrkdwn`.
-      text: escape(`${symbol} ${heading}: ${shorten(sentence, MAX_NOTIFICATION_UNITS)}`),
+      text: escape(`${symbol} ${heading}`),
       mrkdwn: false,
       unfurl_links: false,
       unfurl_media: false,
       blocks: [
-        { type: 'header', text: { type: 'plain_text', text: `${symbol} ${heading}`, emoji: false } },
-        richText([plain(sentence)]),
+        {
+          type: 'header',
+          text: { type: 'plain_text', text: shorten(`${symbol} ${heading}`, MAX_HEADER_UNITS), emoji: false },
+        },
+        ...(sentence === '' ? [] : [richText([plain(sentence)])]),
         richText(lines),
         richText(
           links.flatMap(({ text, url }, place) => [
@@ -53,7 +56,8 @@ export const slack: DestinationType<SlackConfig> = {
   },
 }
 
-const MAX_NOTIFICATION_UNITS = 300
+/** A header block takes no more. */
+const MAX_HEADER_UNITS = 150
 
 const plain = (text: string) => ({ type: 'text', text })
 const bold = (text: string) => ({ type: 'text', text, style: { bold: true } })

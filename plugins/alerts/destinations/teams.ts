@@ -38,7 +38,7 @@ export const teams: DestinationType<TeamsConfig> = {
           bleed: true,
           items: [richText([{ text: `${symbol} ${heading}`, weight: 'Bolder', size: 'Medium' }])],
         },
-        richText([{ text: sentence }]),
+        ...(sentence === '' ? [] : [richText([{ text: sentence }])]),
         ...facts.map(({ name, value }, place) => ({
           ...richText([{ text: `${name}: `, weight: 'Bolder' }, { text: value }]),
           spacing: place === 0 ? 'Medium' : 'Small',

@@ -65,7 +65,7 @@ export interface AddressedMessage {
 
 /** The payload of a test message. @param id no alert has it */
 export function testPayload(id: string, destinationName: string, baseUrl: string): Payload {
-  const title = `A test of the destination ${destinationName}: nothing is wrong`
+  const title = `Test of the destination ${destinationName}: nothing is wrong`
   return {
     event_type: 'alert.test',
     alert: {

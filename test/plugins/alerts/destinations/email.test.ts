@@ -64,7 +64,7 @@ t.test('each person gets a mail of their own, that says what happened and how to
     t.match(mail.headers, {
       from: 'Data alerts <alerts@example.com>',
       to: reader,
-      subject: 'Critical: Total is positive (shop.shop.public.orders)',
+      subject: '[Critical] 3 of 100 values are invalid',
       'list-unsubscribe': `<${link}>`,
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
       'auto-submitted': 'auto-generated',
@@ -95,7 +95,7 @@ t.test('mails about one alert form a thread, and duplicates can be recognized', 
   const [resolved] = await ended(world, id, 2)
   t.equal(resolved?.event_type, 'alert.resolved')
   const [opened, over] = mailServer.mails.map(({ headers }) => headers)
-  t.match(over?.subject, /^Resolved: Total is positive/)
+  t.match(over?.subject, /^Resolved: 3 of 100 values/)
   t.match(opened?.['message-id'], /^<[0-9a-z.-]+@example\.com>$/)
   t.not(over?.['message-id'], opened?.['message-id'])
   t.match(over, { 'in-reply-to': opened?.['message-id'], references: opened?.['message-id'] })

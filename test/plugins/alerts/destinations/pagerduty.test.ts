@@ -32,11 +32,11 @@ t.test('an alert opens an incident of its own, and its end closes that one', asy
     client: 'Tidemark',
     client_url: `https://observe.example.com/alerts/${alertId}`,
     payload: {
-      summary: 'Critical: Total is positive: 3 of 100 values are invalid',
+      summary: '3 of 100 values are invalid',
       source: 'shop.shop.public.orders',
       severity: 'critical',
       class: 'validity_failure',
-      custom_details: { Expected: 'at most 0 % invalid', details: { invalid_count: 3 } },
+      custom_details: { Rule: 'Total is positive', details: { invalid_count: 3 } },
     },
   })
   await world.recover()

@@ -151,37 +151,26 @@ function everyText<Value>(value: Value, change: (text: string) => string): Value
   ) as Value
 }
 
-t.test('a message of each kind states what was found and what was expected', async t => {
+t.test('a message of each kind states what its title does not say', async t => {
   const kinds = [...alertKinds, freshnessViolation, metricAnomaly, referentialFailure, validityFailure]
   const facts = (type: string, details: object) => {
     const [payload] = samplePayloads()
     const kind = kinds.find(({ name }) => name === type) ?? { name: type, label: type }
     const described = describePayload(payload!, factsOf(kind, details))
-    return described.facts.slice(1, -2).map(({ name, value }) => `${name}: ${value}`)
+    return described.facts.slice(1, -3).map(({ name, value }) => `${name}: ${value}`)
   }
   t.same(facts('validity_failure', { column_name: null, invalid_count: 0, total_rows: 4, threshold: 2 }), [
-    'Found: 0 of 4 rows are invalid',
-    'Expected: at most 2 % invalid',
+    'Invalid: 0 of 4 rows',
   ])
-  t.same(
-    facts('validity_failure', { invalid_count: 3, total_rows: 4, band: { low: 0.123456789, high: 1 } }),
-    ['Found: 3 of 4 rows are invalid', 'Expected: 0.123457 to 1 % invalid'],
-  )
-  t.same(
-    facts('metric_anomaly', {
-      value: '12345678901234567890',
-      expected_value: null,
-      range: { low: 1, high: null },
-    }),
-    ['Found: 12345678901234567890'],
-  )
+  t.same(facts('metric_anomaly', { column_name: 'total', value: 5, anomalous_groups: 1 }), ['Column: total'])
+  t.same(facts('metric_anomaly', { anomalous_groups: 3 }), ['Groups: 3 are unusual'])
   t.same(
     facts('freshness_violation', {
       timestamp_column: 'at',
       last_updated: '2026-01-01T00:00:00Z',
       sla_threshold: '1h',
     }),
-    ['Column: at', 'Newest data: 2026-01-01T00:00:00Z', 'Expected: at most 1h old'],
+    ['Column: at', 'Newest data: 2026-01-01T00:00:00Z'],
   )
   t.same(
     facts('referential_failure', {
@@ -190,16 +179,8 @@ t.test('a message of each kind states what was found and what was expected', asy
       parent_column_name: 'id',
       orphan_count: 2,
       total_child_rows: 9,
-      max_orphan_count: 0,
-      max_orphan_percent: null,
-      min_child_count: 1,
     }),
-    [
-      'Column: customer_id',
-      'Parent: public.customers.id',
-      'Found: 2 of 9 rows are orphans',
-      'Expected: at most 0 orphans, at least 1 rows of each parent',
-    ],
+    ['Column: customer_id', 'Parent: public.customers.id', 'Without a match: 2 of 9 rows'],
   )
   const changes = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => ({
     change_type: 'column_added',
