@@ -158,7 +158,7 @@ export function judgeChecks(found: PrintedChecks, failOn: CheckSeverity): CheckV
 }
 
 /** One line per finding, in aligned columns. */
-function formatFindings(findings: readonly CheckFinding[]): string[] {
+export function formatFindings(findings: readonly CheckFinding[]): string[] {
   const cells = findings.map(({ status, severity, asset, name, message }) => [
     status,
     status === 'fail' ? severity : '',
