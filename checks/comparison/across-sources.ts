@@ -25,7 +25,7 @@ import { columnOf, hasKey, rowsOf, rowText, type Side } from './sides.ts'
 /** A segment is cut again while it has more rows than this. */
 const MAX_SEGMENT_ROWS = 2_000
 /** Rows that one statement fetches at most, if no segment alone has more; by ranges and by hashes, which read all rows. */
-const MAX_FETCHED_ROWS = { ranges: 10_000, slots: 100_000 }
+const MAX_FETCHED_ROWS = { ranges: 4_000, slots: 100_000 }
 const MIN_SEGMENTS = 32
 const MAX_SEGMENTS = 8_192
 /** More segments than these are fetched as they are: with many that differ, hardly any part would be the same. */

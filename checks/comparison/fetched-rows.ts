@@ -1,5 +1,6 @@
 /** Rows of two sources that were fetched, and how they differ by their values. */
 import { tablePath } from '../../connectors/catalog.ts'
+import type { Row } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { RESULT_TOO_LARGE } from '../../connectors/session.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
@@ -18,8 +19,11 @@ export interface AcrossSources {
   sampleLimit: number
 }
 
-/** Rows by the texts of their keys, which are equal for equal keys. */
-export type FetchedRows = ReadonlyMap<string, { key: string[]; values: (string | null)[] }>
+/**
+ * Rows by the texts of their keys, which are equal for equal keys. They stay as the connector gave them, with the key in
+ * `k0`, `k1` … and the values in `v0`, `v1` …: a copy would double what a comparison keeps in memory.
+ */
+export type FetchedRows = ReadonlyMap<string, Row>
 
 /** Asks both sides at once. */
 export async function onBothSides<T>(
@@ -42,14 +46,17 @@ async function fetchRows({ keys, columns }: AcrossSources, side: Side, condition
     ...columns.map((pair, place) => sql`${textOf(side, pair)} as ${raw(`v${place}`)}`),
   ]
   const rows = await side.query(sql`select ${join(outputs)} from ${rowsOf(side, condition)}`)
-  const byKey = new Map<string, { key: string[]; values: (string | null)[] }>()
+  const byKey = new Map<string, Row>()
   for (const row of rows) {
-    const key = keys.map((_, place) => String(row[`k${place}`]))
-    const text = keyText(keys, key)
+    const text = keyText(keys, readKey(row, keys))
     if (byKey.has(text)) throw repeatedKeyError(side.name, tablePath(side.table), keys, null)
-    byKey.set(text, { key, values: columns.map((_, place) => readText(row[`v${place}`])) })
+    byKey.set(text, row)
   }
   return byKey
+}
+
+function readKey(row: Row, keys: readonly ColumnPair[]): string[] {
+  return keys.map((_, place) => String(row[`k${place}`]))
 }
 
 /**
@@ -83,26 +90,24 @@ export async function fetchParts<Part>(
 }
 
 /** The rows that are not the same: of two tables, or of the same parts of them. */
-export function differencesOf(
-  { columns }: Pick<AcrossSources, 'columns'>,
+export function* differencesOf(
+  { keys, columns }: Pick<AcrossSources, 'keys' | 'columns'>,
   left: FetchedRows,
   right: FetchedRows,
-): DifferingRow[] {
-  const differences: DifferingRow[] = []
-  for (const [text, { key, values }] of left) {
+): Generator<DifferingRow> {
+  for (const [text, row] of left) {
     const other = right.get(text)
     if (!other) {
-      differences.push({ key, kind: 'only_left' })
+      yield { key: readKey(row, keys), kind: 'only_left' }
       continue
     }
     const differing = columns.flatMap((pair, place) => {
-      const [one = null, two = null] = [values[place], other.values[place]]
+      const [one, two] = [readText(row[`v${place}`]), readText(other[`v${place}`])]
       return differs(pair, one, two) ? [{ column: pair.left.name, left: one, right: two }] : []
     })
-    if (differing.length > 0) differences.push({ key, kind: 'differs', values: differing })
+    if (differing.length > 0) yield { key: readKey(row, keys), kind: 'differs', values: differing }
   }
-  for (const [text, { key }] of right) if (!left.has(text)) differences.push({ key, kind: 'only_right' })
-  return differences
+  for (const [text, row] of right) if (!left.has(text)) yield { key: readKey(row, keys), kind: 'only_right' }
 }
 
 /** Adds a row to what was found, or takes it out again. */

@@ -1,4 +1,5 @@
 /** Looks at rows that are not the same once more, since tables may change while they are compared. */
+import type { Row } from '../../connectors/connector.ts'
 import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import { count, differencesOf, fetchParts, keyText, type AcrossSources } from './fetched-rows.ts'
 import type { ColumnPair } from './pairs.ts'
@@ -29,8 +30,7 @@ export async function lookAgain(
   )
   for (let at = 0; at < before.length; at += most) {
     const asked = before.slice(at, at + most)
-    const left = new Map<string, { key: string[]; values: (string | null)[] }>()
-    const right: typeof left = new Map()
+    const [left, right] = [new Map<string, Row>(), new Map<string, Row>()]
     await fetchParts(tables, asked, {
       condition: (side, parts) =>
         keyCondition(
@@ -45,7 +45,8 @@ export async function lookAgain(
         for (const [text, row] of ofRight) right.set(text, row)
       },
     })
-    const now = new Map(differencesOf(tables, left, right).map(row => [keyText(keys, row.key), row]))
+    const now = new Map<string, DifferingRow>()
+    for (const row of differencesOf(tables, left, right)) now.set(keyText(keys, row.key), row)
     for (const { text, row } of asked) {
       found.rowsLeft += Number(left.has(text)) - Number(row.kind !== 'only_right')
       found.rowsRight += Number(right.has(text)) - Number(row.kind !== 'only_left')
