@@ -37,8 +37,8 @@ export interface ComparisonDialect {
    * same texts in any order. NULL of no rows.
    */
   checksum(text: Sql): Sql
-  /** The first 12 bits of the MD5 of a text, in UTF-8, as a number. */
-  slot(text: Sql): Sql
+  /** The first hexadecimal digits of the MD5 of a text, in UTF-8, as a number. @param digits 1 to 7 */
+  slot(text: Sql, digits: number): Sql
   /** How many whole steps an integer is from another that is not above it. */
   steps(value: Sql, from: bigint, size: bigint): Sql
   /** Whether two values are equal or both NULL. */

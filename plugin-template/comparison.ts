@@ -14,7 +14,7 @@ import {
 export const comparison: ComparisonDialect = {
   text,
   checksum: text => sql`md5_sum(${text})`,
-  slot: text => sql`md5_slot(${text})`,
+  slot: (text, digits) => sql`md5_slot(${text}, ${raw(String(digits))})`,
   steps: (value, from, size) => sql`((${value} - ${raw(`(${from})`)}) / ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} is ${other}`,
   bytes: text => sql`${text} collate binary`,

@@ -59,34 +59,44 @@ function readKey(row: Row, keys: readonly ColumnPair[]): string[] {
   return keys.map((_, place) => String(row[`k${place}`]))
 }
 
+/** How many characters rows have; what is no text counts as eight. */
+export function charactersOf(rows: FetchedRows): number {
+  let characters = 0
+  for (const row of rows.values())
+    for (const name in row) {
+      const value = row[name]
+      characters += typeof value === 'string' ? value.length : 8
+    }
+  return characters
+}
+
 /**
  * Fetches some parts of both tables, and hands them over: all at once, or fewer where rows are too wide for one result.
  * @param condition holds for the rows of some parts
- * @param halve two halves of the only part that is left; null where it cannot be cut
+ * @param partsOf what the only part that is left is cut into; nothing where it cannot be cut
  */
 export async function fetchParts<Part>(
   tables: AcrossSources,
   parts: readonly Part[],
-  {
-    condition,
-    halve,
-    take,
-  }: {
+  handlers: {
     condition(side: Side, parts: readonly Part[]): Sql
-    halve(part: Part): [Part, Part] | null
+    partsOf(part: Part): Part[]
     take(left: FetchedRows, right: FetchedRows): void
   },
 ): Promise<void> {
-  try {
-    take(...(await onBothSides(tables, side => fetchRows(tables, side, condition(side, parts)))))
-  } catch (error) {
-    const isTooLarge = error instanceof ConnectorError && error.code === RESULT_TOO_LARGE
-    const middle = Math.ceil(parts.length / 2)
-    const halves =
-      parts.length > 1 ? [parts.slice(0, middle), parts.slice(middle)] : halve(parts[0]!)?.map(half => [half])
-    if (!isTooLarge || !halves) throw error
-    for (const half of halves) await fetchParts(tables, half, { condition, halve, take })
-  }
+  const { condition, partsOf, take } = handlers
+  const rows = await onBothSides(tables, side => fetchRows(tables, side, condition(side, parts))).catch(
+    (error: unknown) => {
+      if (error instanceof ConnectorError && error.code === RESULT_TOO_LARGE) return error
+      throw error
+    },
+  )
+  if (!(rows instanceof ConnectorError)) return take(...rows)
+  const smaller = parts.length > 1 ? parts : partsOf(parts[0]!)
+  if (smaller.length === 0) throw rows
+  const middle = Math.ceil(smaller.length / 2)
+  for (const half of [smaller.slice(0, middle), smaller.slice(middle)])
+    await fetchParts(tables, half, handlers)
 }
 
 /** The rows that are not the same: of two tables, or of the same parts of them. */

@@ -38,7 +38,7 @@ export async function lookAgain(
           keys,
           parts.map(({ row }) => row.key),
         ),
-      halve: () => null,
+      partsOf: () => [],
       take(ofLeft, ofRight) {
         found.rowsFetched += ofLeft.size + ofRight.size
         for (const [text, row] of ofLeft) left.set(text, row)

@@ -63,6 +63,17 @@ export function isUniqueByConstraint({ table, name, forms }: Side, keys: readonl
   )
 }
 
+/** Whether an index finds the rows of a range of a column, as far as the catalog knows: one of a constraint. */
+export function hasIndexOn({ table, name, forms }: Side, pair: ColumnPair): boolean {
+  return (
+    forms.enforcesKeys &&
+    table.kind === 'table' &&
+    table.constraints.some(
+      ({ type, columns }) => (type === 'primary_key' || type === 'unique') && columns[0] === pair[name].name,
+    )
+  )
+}
+
 /** @throws RepeatedKeyError where rows of a table share a key, unless a constraint says that none can */
 export async function requireUniqueKey(side: Side, keys: readonly ColumnPair[]): Promise<void> {
   if (isUniqueByConstraint(side, keys)) return

@@ -4,96 +4,143 @@ import { join, raw, sql, type Sql } from '../../connectors/sql.ts'
 import type { ColumnPair } from './pairs.ts'
 import { columnOf, rowText, type Side } from './sides.ts'
 
-/** A part of the rows: integers of the key from `from` up to `to`, without it, or the rows of one slot. */
-export type Segment = { from: bigint; to: bigint } | { slot: number }
+/** Integers of the first column of the key, from `from` up to `to`, without it. */
+export interface KeyRange {
+  from: bigint
+  to: bigint
+}
+
+/** The rows whose key has an MD5 that begins with so many hexadecimal digits, which are a number. */
+export interface Slot {
+  number: number
+  digits: number
+}
+
+/** A part of the rows: a range, a slot, or the rows of a range that are in a slot. */
+export interface Segment {
+  range?: KeyRange
+  slot?: Slot
+}
 
 /** A cut of rows: the number of each row's part, and the part of a number. */
 export interface Cut {
-  /** The integers of the key that are cut, and how many a part has; absent where rows are cut by a hash. */
-  range?: { from: bigint; to: bigint; width: bigint }
+  /** How many integers a part has; absent where rows are cut by a hash. */
+  width?: bigint
   numberOf(side: Side): Sql
   segment(number: number): Segment
-  /** Conditions for the rows that are cut. */
-  conditions(side: Side): Sql[]
+  /** Holds for the rows that are cut; absent where all are. */
+  condition?(side: Side): Sql
 }
-
-/** Slots that a text can be in, by its hash. */
-export const SLOTS = 4096
 
 /** Cuts integers into ranges of equal width. @param count at most so many; there may be one less */
-export function cutRange(key: ColumnPair, { from, to }: { from: bigint; to: bigint }, count: number): Cut {
-  const least = (to - from + BigInt(count) - 1n) / BigInt(count)
+export function cutRange(key: ColumnPair, range: KeyRange, count: number): Cut {
+  const least = (range.to - range.from + BigInt(count) - 1n) / BigInt(count)
   // So that a part can be narrowed to parts that do not reach beyond it.
   const width = least < PARTS ? least : ((least + PARTS - 1n) / PARTS) * PARTS
-  return cutEvery(key, { from, to, width })
+  return { ...cutEvery(key, range, width), condition: side => rangeCondition(side, key, range) }
 }
 
-function cutEvery(key: ColumnPair, range: { from: bigint; to: bigint; width: bigint }): Cut {
-  const { from, to, width } = range
+function cutEvery(key: ColumnPair, { from, to }: KeyRange, width: bigint): Cut {
   return {
-    range,
+    width,
     numberOf: side => side.forms.steps(columnOf(side, key), from, width),
     segment: number => {
       const start = from + BigInt(number) * width
-      return { from: start, to: start + width < to ? start + width : to }
+      return { range: { from: start, to: start + width < to ? start + width : to } }
     },
-    conditions: side => [conditionOf(side, [key], { from, to })],
   }
 }
 
-/** Parts that a segment is narrowed to. */
+/** Parts that a range is narrowed to. */
 const PARTS = 32n
 
-/** Cuts some segments of a cut into smaller ones; null where they cannot be cut. */
-export function narrow(key: ColumnPair, { range }: Cut, segments: readonly Segment[]): Cut | null {
-  if (!range || range.width < PARTS) return null
-  const { from, to } = range
-  const width = range.width / PARTS
+/** Cuts some ranges of a cut of a range into smaller ones; null where they cannot be cut. */
+export function narrowRanges(
+  key: ColumnPair,
+  range: KeyRange,
+  { width }: Cut,
+  segments: readonly Segment[],
+): Cut | null {
+  if (width === undefined || width < PARTS) return null
   return {
-    ...cutEvery(key, { from, to, width }),
-    conditions: side => [withinSegments(side, [key], segments)],
+    ...cutEvery(key, range, width / PARTS),
+    condition: side => withinSegments(side, [key], segments),
   }
 }
 
-/** Cuts rows by the hash of their key. */
-export function cutSlots(keys: readonly ColumnPair[]): Cut {
+/** Digits of the first cut by a hash, which then has 4,096 parts. */
+export const FIRST_DIGITS = 3
+/** Digits that a part is cut deeper by at once. */
+const MORE_DIGITS = 2
+/** Engines find a number of more digits too large. */
+export const MAX_DIGITS = 7
+
+/** Parts that a slot is cut into. */
+export const partsOfSlot = ({ digits }: Slot): number => 16 ** (deeper(digits) - digits)
+
+const deeper = (digits: number): number => Math.min(MAX_DIGITS, digits + MORE_DIGITS)
+
+/** Cuts rows by the hash of their key: all, or those of a range. */
+export function cutSlots(keys: readonly ColumnPair[], range?: KeyRange): Cut {
+  return cutByHash(keys, FIRST_DIGITS, range && { range })
+}
+
+function cutByHash(keys: readonly ColumnPair[], digits: number, { range }: Segment = {}): Cut {
   return {
-    numberOf: side => side.forms.slot(rowText(side, keys)),
-    segment: slot => ({ slot }),
-    conditions: () => [],
+    numberOf: side => slotOf(side, keys, digits),
+    segment: number => ({ ...(range && { range }), slot: { number, digits } }),
+    ...(range && { condition: side => rangeCondition(side, keys[0]!, range) }),
   }
 }
 
-/** The halves of a range; null of what cannot be cut. */
-export function halveSegment(segment: Segment): [Segment, Segment] | null {
-  if ('slot' in segment || segment.to - segment.from < 2n) return null
-  const middle = (segment.from + segment.to) / 2n
-  return [
-    { from: segment.from, to: middle },
-    { from: middle, to: segment.to },
-  ]
+/** Cuts slots of one cut into smaller ones. */
+export function narrowSlots(keys: readonly ColumnPair[], segments: readonly Segment[]): Cut {
+  const { range, slot } = segments[0]!
+  return {
+    ...cutByHash(keys, deeper(slot?.digits ?? 0), range && { range }),
+    condition: side => withinSegments(side, keys, segments),
+  }
 }
 
-/** Holds for the rows of a segment. */
-function conditionOf(side: Side, keys: readonly ColumnPair[], segment: Segment): Sql {
-  if ('slot' in segment) return sql`${side.forms.slot(rowText(side, keys))} = ${raw(String(segment.slot))}`
-  const column = columnOf(side, keys[0]!)
-  return sql`${column} >= ${raw(String(segment.from))} and ${column} < ${raw(String(segment.to))}`
+/** The parts of a segment, whichever of them have rows: halves of a range, slots of one that cannot be halved; none of what cannot be cut. */
+export function partsOf({ range, slot }: Segment): Segment[] {
+  if (range && !slot && range.to - range.from > 1n) {
+    const middle = (range.from + range.to) / 2n
+    return [{ range: { from: range.from, to: middle } }, { range: { from: middle, to: range.to } }]
+  }
+  const { number, digits } = slot ?? { number: 0, digits: 0 }
+  if (digits >= MAX_DIGITS) return []
+  return Array.from({ length: 16 }, (_, digit) => ({
+    ...(range && { range }),
+    slot: { number: number * 16 + digit, digits: digits + 1 },
+  }))
 }
 
-/** Holds for the rows of some segments; those that follow each other are one range. */
+const slotOf = (side: Side, keys: readonly ColumnPair[], digits: number): Sql =>
+  side.forms.slot(rowText(side, keys), digits)
+
+function rangeCondition(side: Side, key: ColumnPair, { from, to }: KeyRange): Sql {
+  const column = columnOf(side, key)
+  return sql`${column} >= ${raw(String(from))} and ${column} < ${raw(String(to))}`
+}
+
+/** Holds for the rows of some segments: ranges, of which those that follow each other are one, or slots of one cut. */
 export function withinSegments(side: Side, keys: readonly ColumnPair[], segments: readonly Segment[]): Sql {
-  const slots = segments.flatMap(segment => ('slot' in segment ? [segment.slot] : []))
-  if (slots.length > 0) return sql`${side.forms.slot(rowText(side, keys))} in (${raw(slots.join(', '))})`
-  const ranges: { from: bigint; to: bigint }[] = []
-  for (const segment of segments) {
-    if ('slot' in segment) continue
+  const { range: shared, slot } = segments[0]!
+  if (slot) {
+    const numbers = segments.flatMap(segment => segment.slot?.number ?? [])
+    const isIn = sql`${slotOf(side, keys, slot.digits)} in (${raw(numbers.join(', '))})`
+    return shared ? sql`${rangeCondition(side, keys[0]!, shared)} and ${isIn}` : isIn
+  }
+  const ranges: KeyRange[] = []
+  for (const { range } of segments) {
+    if (!range) continue
     const last = ranges.at(-1)
-    if (last && last.to === segment.from) last.to = segment.to
-    else ranges.push({ ...segment })
+    if (last && last.to === range.from) last.to = range.to
+    else ranges.push({ ...range })
   }
   return sql`(${join(
-    ranges.map(range => sql`(${conditionOf(side, keys, range)})`),
+    ranges.map(range => sql`(${rangeCondition(side, keys[0]!, range)})`),
     ' or ',
   )})`
 }

@@ -7,7 +7,7 @@ export const comparison: ComparisonDialect = {
   text,
   // A sum of INT64 would overflow.
   checksum: text => sql`sum(cast(${hashed(text, 15)} as bignumeric))`,
-  slot: text => hashed(text, 3),
+  slot: hashed,
   steps: (value, from, size) => sql`div(${value} - ${raw(`(${from})`)}, ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} is not distinct from ${other}`,
   bytes: text => sql`collate(${text}, '')`,

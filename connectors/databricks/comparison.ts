@@ -7,7 +7,7 @@ export const comparison: ComparisonDialect = {
   text,
   // A sum of BIGINT would overflow.
   checksum: text => sql`sum(cast(${hashed(text, 15)} as decimal(28, 0)))`,
-  slot: text => sql`cast(${hashed(text, 3)} as int)`,
+  slot: (text, digits) => sql`cast(${hashed(text, digits)} as int)`,
   steps: (value, from, size) => sql`((${value} - ${raw(`(${from})`)}) div ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} <=> ${other}`,
   bytes: text => sql`collate(${text}, 'UTF8_BINARY')`,

@@ -6,7 +6,8 @@ import { raw, sql, type Sql } from '../sql.ts'
 export const comparison: ComparisonDialect = {
   text,
   checksum: text => sql`sum(cast(conv(substr(md5(${text}), 1, 15), 16, 10) as unsigned))`,
-  slot: text => sql`cast(conv(substr(md5(${text}), 1, 3), 16, 10) as unsigned)`,
+  slot: (text, digits) =>
+    sql`cast(conv(substr(md5(${text}), 1, ${raw(String(digits))}), 16, 10) as unsigned)`,
   steps: (value, from, size) => sql`((${value} - ${raw(`(${from})`)}) div ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} <=> ${other}`,
   // The binary collation of a text ignores blanks at its end; bytes have none.

@@ -6,7 +6,8 @@ import { raw, sql, type Sql } from '../sql.ts'
 export const comparison: ComparisonDialect = {
   text,
   checksum: text => sql`sum(('x' || substr(md5(${text}), 1, 15))::bit(60)::bigint)`,
-  slot: text => sql`('x' || substr(md5(${text}), 1, 3))::bit(12)::int`,
+  slot: (text, digits) =>
+    sql`('x' || substr(md5(${text}), 1, ${raw(String(digits))}))::bit(${raw(String(digits * 4))})::int`,
   steps: (value, from, size) =>
     sql`(((${value})::bigint - ${raw(`(${from})`)}::bigint) / ${raw(String(size))}::bigint)`,
   isSame: (one, other) => sql`${one} is not distinct from ${other}`,

@@ -10,7 +10,7 @@ export const comparison: ComparisonDialect = {
   text,
   // A sum of BIGINT is a NUMERIC of 38 digits.
   checksum: text => sql`sum(cast(strtol(substring(md5(${text}), 1, 15), 16) as numeric(38, 0)))`,
-  slot: text => sql`strtol(substring(md5(${text}), 1, 3), 16)`,
+  slot: (text, digits) => sql`strtol(substring(md5(${text}), 1, ${raw(String(digits))}), 16)`,
   steps: (value, from, size) =>
     sql`((cast(${value} as bigint) - cast(${raw(`(${from})`)} as bigint)) / cast(${raw(String(size))} as bigint))`,
   // It has no test for values that are the same where both are NULL.

@@ -10,7 +10,8 @@ export const comparison: ComparisonDialect = {
   text,
   // NUMBER has 38 digits: the sum of a million million numbers of 60 bits.
   checksum: text => sql`sum(to_number(substr(md5(${text}), 1, 15), 'XXXXXXXXXXXXXXX')::number(38, 0))`,
-  slot: text => sql`to_number(substr(md5(${text}), 1, 3), 'XXX')`,
+  slot: (text, digits) =>
+    sql`to_number(substr(md5(${text}), 1, ${raw(String(digits))}), '${raw('X'.repeat(digits))}')`,
   steps: (value, from, size) => sql`floor((${value} - ${raw(`(${from})`)}) / ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} is not distinct from ${other}`,
   bytes: text => sql`collate(${text}, '')`,

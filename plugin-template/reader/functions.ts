@@ -76,7 +76,7 @@ const md5Sum = {
 
 /**
  * Adds what SQLite lacks and the dialect writes: `regexp(pattern, text)`, `is_date(text, format)`, `stddev_samp(value)`,
- * `md5_sum(text)`, `md5_slot(text)`, `unicode_lower(text)` and, where Node's SQLite was built without it, `percentile_cont(value, fraction)`.
+ * `md5_sum(text)`, `md5_slot(text, digits)`, `unicode_lower(text)` and, where Node's SQLite was built without it, `percentile_cont(value, fraction)`.
  */
 export function addFunctions(database: DatabaseSync): void {
   const regExp = remember(toRegExp)
@@ -88,7 +88,9 @@ export function addFunctions(database: DatabaseSync): void {
   database.function('is_date', options, (text, format) =>
     text === null || format === null ? null : Number(isDate(String(format))(String(text))),
   )
-  database.function('md5_slot', options, text => Number.parseInt(md5(text).slice(0, 3), 16))
+  database.function('md5_slot', options, (text, digits) =>
+    Number.parseInt(md5(text).slice(0, Number(digits)), 16),
+  )
   database.function('unicode_lower', options, text => (text === null ? null : String(text).toLowerCase()))
   database.aggregate('md5_sum', md5Sum as unknown as AggregateOptions)
   // The types want an SQL value as the state; SQLite never sees it, and any value will do.
