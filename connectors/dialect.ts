@@ -51,7 +51,7 @@ export interface ComparisonDialect {
   round(value: Sql, digits: number, column: ColumnInfo): Sql
   /** An integer as a number that can be subtracted from any other one. */
   wide(value: Sql): Sql
-  /** A text in lower case, also of letters beyond ASCII. */
+  /** A text in lower case, of letters beyond ASCII as far as the locale of the database has them. */
   lower(text: Sql): Sql
   /** Whether its decimals are exact, and not doubles. */
   hasExactDecimals: boolean

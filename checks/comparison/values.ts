@@ -45,12 +45,20 @@ function prepare(
       return text.toLowerCase()
     case 'text': {
       const trimmed = rule.trim ? trimEnd(text, ' ').replace(/^ +/, '') : text
-      return rule.ignoreCase ? trimmed.toLowerCase() : trimmed
+      return rule.ignoreCase ? foldCase(trimmed) : trimmed
     }
     case 'date':
     case 'json':
       return text
   }
+}
+
+/**
+ * A text without case, equal wherever an engine or a locale gives two texts the same lower case: they give a capital I with a
+ * dot one character or two, and a sigma at the end of a word one letter or another.
+ */
+function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ')
 }
 
 const BOOLEANS: Readonly<Record<string, string>> = { true: '1', t: '1', false: '0', f: '0' }

@@ -27,15 +27,19 @@ interface Teardown {
   teardown(down: () => unknown): unknown
 }
 
-/** Makes an empty database with a role that may only read, both gone when the test ends. */
-export async function startSource(t: Teardown): Promise<Source> {
+/**
+ * Makes an empty database with a role that may only read, both gone when the test ends.
+ * @param locale defaults to that of the cluster
+ */
+export async function startSource(t: Teardown, { locale }: { locale?: 'C' } = {}): Promise<Source> {
   const cluster = await testCluster()
   const name = `source_${randomUUID().replaceAll('-', '').slice(0, 12)}`
   const reader = `${name}_reader`
   const password = randomUUID()
   const admin = await connect({ ...cluster, database: 'postgres' })
   // Copying files is several times cheaper than writing each page of the template to the log.
-  await admin.query(`create database ${name} strategy file_copy`)
+  const inLocale = locale ? ` template template0 locale '${locale}'` : ''
+  await admin.query(`create database ${name}${inLocale} strategy file_copy`)
   await admin.query(`create role ${reader} login password '${password}' in role pg_read_all_data`)
   const owner = await connect({ ...cluster, database: name })
 
