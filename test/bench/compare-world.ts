@@ -117,8 +117,12 @@ async function fillMariadb(t: Teardown, shop: Shop, rows: number): Promise<Copy>
   return { engine: mysql as unknown as Connector, connection, ref }
 }
 
-/** Reads two tables from their catalogs and compares them by their keys, as often as it is called, as the product does. */
-export async function comparing(left: Copy, right: Copy): Promise<() => Promise<RowDifferences>> {
+/** Reads two tables from their catalogs and compares them by a key, as often as it is called, as the product does. */
+export async function comparing(
+  left: Copy,
+  right: Copy,
+  key: readonly string[] = ['id'],
+): Promise<() => Promise<RowDifferences>> {
   const [one, other] = await Promise.all(
     [left, right].map(async ({ engine, connection, ref }) => {
       const [table] = await connection.introspect({ tables: [ref] })
@@ -132,7 +136,10 @@ export async function comparing(left: Copy, right: Copy): Promise<() => Promise<
       }
     }),
   )
-  const pairs = pairTables(one!, other!, { keys: [{ left: 'id', right: 'id' }], columns: null })
+  const pairs = pairTables(one!, other!, {
+    keys: key.map(name => ({ left: name, right: name })),
+    columns: null,
+  })
   if ('message' in pairs) throw new Error(pairs.message)
   const isOneSource = left.ref.catalog === right.ref.catalog
   return () => compareRows({ left: one!, right: other!, isOneSource, pairs, sampleLimit: 100 })

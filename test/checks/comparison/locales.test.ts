@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { Connector } from '../../../connectors/connector.ts'
-
 import { postgresql } from '../../../connectors/postgresql/index.ts'
 import { sql } from '../../../connectors/sql.ts'
 import { connectOptions, settings, startSource } from '../../helpers/source.ts'
