@@ -35,7 +35,7 @@ const MAX_RANGES = 8_192
 /** More ranges than these are fetched as they are: with many that differ, hardly any part would be the same. */
 const MAX_NARROWED_RANGES = 64
 /** Rows that one statement fetches at most, if no part alone has more: by an index, or by reading all rows. */
-const MAX_FETCHED_ROWS = { indexed: 4_000, other: 30_000 }
+const MAX_FETCHED_ROWS = { indexed: 5_000, other: 30_000 }
 /** Rows of the first statement, before it is known how wide they are. */
 const MAX_FIRST_ROWS = 10_000
 /** Characters that one statement is to fetch of a side. */
