@@ -44,8 +44,10 @@ export function comparisonResource(deps: ComparisonDeps): CheckResource<Comparis
     },
     replies,
     identify: ({ name }) => ({ title: `Comparison ${name}`, details: { name } }),
-    subjectOf: ({ tableId, filter }) =>
-      filter === null ? { tableId, type: 'comparison', column: null } : null,
+    subjectOf: ({ tableId, filter, rightFilter, windowSize }) =>
+      filter === null && rightFilter === null && windowSize === null
+        ? { tableId, type: 'comparison', column: null }
+        : null,
     presentSummary: ({ total, active, pass, fail, error, lastCheckedAt }) => ({
       total_comparisons: total,
       active_comparisons: active,

@@ -96,7 +96,8 @@ export async function countTables(
 }
 
 /**
- * Lets tables be counted again whose columns are called after a table whose key or name changed.
+ * Lets tables be counted again whose columns are called after a table whose key or name changed, and those of other sources
+ * that have its name: they may be copies of each other.
  * @param tableIds defaults to all that changed
  */
 export async function spreadChanges(
@@ -127,6 +128,13 @@ export async function spreadChanges(
      where c.company_id = :companyId and c.source_id = :sourceId and c.table_id not in (
        select table_id from recommendation_changes where company_id = :companyId and source_id = :sourceId)`,
     { ...bindings, records },
+  )
+  await trx.raw(
+    `insert into recommendation_changes (company_id, source_id, table_id, is_of_key)
+     select distinct o.company_id, o.source_id, o.id, false
+     from tables t join tables o on o.company_id = :companyId and o.lower_name = t.lower_name and o.is_active
+     where t.company_id = :companyId and t.id = any(cast(:changed as uuid[])) and o.source_id <> :sourceId`,
+    { ...bindings, changed: changed.map(({ id }) => id) },
   )
 }
 

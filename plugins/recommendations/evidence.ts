@@ -6,6 +6,7 @@ import type { TableProfile } from '../profiles/api.ts'
 import { findParentIds, nameOfThing, thingsOf, type ParentIndex } from './rules/references.ts'
 import type { TableEvidence } from './rules/evidence.ts'
 import type { RecommendationsDeps } from './deps.ts'
+import { findReplicas } from './replicas.ts'
 
 /** Tables whose profiles are in memory together. */
 const TABLES_PER_BATCH = 200
@@ -98,16 +99,19 @@ export async function* readEvidence(
     const parentProfiles = new Map([...own, ...(await profiles.latest(trx, [...others]))])
     const signals = await freshness.findSignals(trx, source, ids)
     const dependents = await countDependents(deps, trx, ids)
+    const replicas = await findReplicas(deps, trx, source, ids)
     yield {
       parentProfiles,
       tables: some.map(table => {
         const profile = own.get(table.id)
         const signal = signals.get(table.id)
+        const candidates = replicas.get(table.id)
         return {
           ...table,
           dependents: dependents.get(table.id) ?? 0,
           ...(profile && { profile }),
           ...(signal && { freshness: signal }),
+          ...(candidates && { replicas: candidates }),
         }
       }),
     }

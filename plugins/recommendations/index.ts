@@ -16,7 +16,7 @@ import { watchRoutes } from './watch/routes.ts'
  */
 export const recommendations = feature<RecommendationsApi>({
   name: 'recommendations',
-  needs: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'freshness', 'profiles'],
+  needs: ['catalog', 'checks', 'validity', 'metrics', 'referential', 'comparisons', 'freshness', 'profiles'],
   tags: {
     recommendations: {
       title: 'Recommendations',

@@ -30,6 +30,7 @@ export function measuredFields(
       parent_table_path: tablePath(parent.table),
       parent_column_name: parent.column,
     }
+  if (kind === 'comparison') return config
   const ofColumn = column === undefined ? {} : { column_name: column }
   return kind === 'metric'
     ? { metric_type: type, ...ofColumn, ...config }

@@ -136,6 +136,9 @@ function costOf(source: Source, { table, suggestion }: TableSuggestion, watched:
     return { statementsPerDay, rowsPerDay, isShared: true }
   }
   if (suggestion.kind === 'referential') return { statementsPerDay: 1, rowsPerDay: rows, isShared: false }
+  // One pass on each side.
+  if (suggestion.kind === 'comparison')
+    return { statementsPerDay: 2, rowsPerDay: rows === null ? null : 2 * rows, isShared: false }
   const isScanned = watched.scanned.has(table.id)
   return { statementsPerDay: isScanned ? 0 : 1, rowsPerDay: isScanned ? 0 : rows, isShared: true }
 }
@@ -151,7 +154,7 @@ export function sumCosts(offers: readonly Offer[]): OfferCost {
   let isFreshnessCounted = false
   for (const offer of offers) {
     const { kind } = offer.suggestion
-    if (kind === 'referential') own.push(offer)
+    if (kind === 'referential' || kind === 'comparison') own.push(offer)
     else if (kind !== 'freshness') scanned.set(offer.table.id, offer)
     else {
       const { cost } = offer

@@ -57,6 +57,10 @@ export async function computePast(
     const pair = { child: table, childColumn: column!, parent: parent.table, parentColumn: parent.column }
     return describeOrphans(await referential.dryRun(companyId, { sourceId, ...pair }))
   }
+  if (kind === 'comparison')
+    return unknownPast(
+      'Which rows both tables had in the past is not known; a dry run of the comparison says how they are now',
+    )
   if (kind === 'freshness') {
     if (column === null)
       return unknownPast('The engine keeps only the time of the last update, so earlier ones are not known')

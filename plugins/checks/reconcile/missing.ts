@@ -99,7 +99,7 @@ async function findExisting(
     trx,
     `select table_id, kind, type, column_name as column, window_size is not null as is_windowed from checks
      where company_id = :companyId and source_id = :sourceId and group_by_columns = '{}'
-       and filter is null
+       and filter is null and settings ->> 'rightFilter' is null
        and table_id = any(cast(:tableIds as uuid[])) and type = any(cast(:types as text[]))`,
     {
       companyId: companyOf(trx),

@@ -13,7 +13,7 @@ export function subjectOf({
   fields,
 }: Pick<StoredCheck, 'kind' | 'tableId' | 'fields'>): CheckSubject | null {
   const groups = fields.group_by_columns
-  const isPartial = fields.filter != null || fields.window != null
+  const isPartial = fields.filter != null || fields.right_filter != null || fields.window != null
   if (isPartial || (Array.isArray(groups) && groups.length > 0)) return null
   const text = (...names: string[]) =>
     names.map(name => fields[name]).find(value => typeof value === 'string') ?? null

@@ -3,7 +3,7 @@ import type { TableSignal } from '../../freshness/api.ts'
 import type { ColumnProfile, TableProfile } from '../../profiles/api.ts'
 
 /** Kinds of checks, as the list of all checks calls them. */
-export const CHECK_KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+export const CHECK_KINDS = ['validity', 'metric', 'referential', 'comparison', 'freshness'] as const
 export type CheckKindName = (typeof CHECK_KINDS)[number]
 
 /** What may be recommended, in the order in which a table shows it, and the kind of each. */
@@ -17,6 +17,7 @@ export const KIND_OF_TYPE = {
   REGEX: 'validity',
   DATE_FORMAT: 'validity',
   referential: 'referential',
+  comparison: 'comparison',
   null_percent: 'metric',
   distinct_count: 'metric',
   mean: 'metric',
@@ -30,6 +31,16 @@ export type EvidenceBasis = (typeof EVIDENCE_BASES)[number]
 
 /** A column as rules need it; `nullable` is absent where it is true, as catalogs are stored. */
 export type EvidenceColumn = Pick<ColumnInfo, 'name' | 'type' | 'kind'> & { nullable?: boolean }
+
+/** A table of another source that may hold the same rows. */
+export interface ReplicaCandidate {
+  sourceName: string
+  table: TableRef
+  columns: number
+  /** Columns that both tables have, by name, and whose values can be compared. */
+  sharedColumns: string[]
+  primaryKey: string[]
+}
 
 /** What is known of a table. The same evidence always gives the same recommendations. */
 export interface TableEvidence extends TableRef {
@@ -45,6 +56,8 @@ export interface TableEvidence extends TableRef {
   profile?: TableProfile
   /** What shows when it was updated. */
   freshness?: TableSignal
+  /** Tables of other sources that have its name. */
+  replicas?: ReplicaCandidate[]
 }
 
 /** The parent of a recommended reference. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CHECK_TYPES, type CheckKindName, type Suggestion, type TableEvidence } from './evidence.ts'
 import { suggestMeasures } from './measures.ts'
+import { suggestReplica } from './replicas.ts'
 import { suggestReferences, type ParentIndex, type ParentProfiles } from './references.ts'
 import { suggestRules } from './value-rules.ts'
 
@@ -25,6 +26,7 @@ export function suggestChecks(
     ...(isWanted('metric', 'freshness') ? suggestMeasures(table) : []),
     ...(isWanted('validity') ? suggestRules(table) : []),
     ...(isWanted('referential') ? suggestReferences(table, parents, profiles) : []),
+    ...(isWanted('comparison') ? suggestReplica(table) : []),
   ]
     .filter(suggestion => isWanted(suggestion.kind))
     .map(suggestion => ({ ...suggestion, id: suggestionId(table.id, suggestion) }))

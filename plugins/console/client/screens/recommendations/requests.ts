@@ -1,7 +1,7 @@
 import { api } from '../../lib/api.ts'
 import type { PageOfList } from '../../parts/paging.ts'
 
-export const KINDS = ['validity', 'metric', 'referential', 'freshness'] as const
+export const KINDS = ['validity', 'metric', 'referential', 'comparison', 'freshness'] as const
 export const STATUSES = ['applied', 'dismissed', 'removed', 'noisy'] as const
 /** In per cent. */
 export const CONFIDENCES = [80, 90] as const

@@ -9,8 +9,13 @@ import { Details } from './details.ts'
 import type { Recommendation } from './requests.ts'
 
 /** What a check is called before it is there. */
-export const nameRecommendation = ({ type, column_name: column, parent }: Recommendation) =>
-  [type, column, parent && `→ ${parent.table_path.split('.').at(-1)}.${parent.column_name}`]
+export const nameRecommendation = ({ type, column_name: column, parent, config }: Recommendation) =>
+  [
+    type,
+    column,
+    parent && `→ ${parent.table_path.split('.').at(-1)}.${parent.column_name}`,
+    type === 'comparison' && `→ ${String(config.right_source)}`,
+  ]
     .filter(Boolean)
     .join(' ')
 

@@ -7,6 +7,7 @@ export const recommendationTexts = {
     validity: 'Rules',
     metric: 'Metrics',
     referential: 'References',
+    comparison: 'Comparisons',
     freshness: 'Freshness',
   },
   statuses: {
