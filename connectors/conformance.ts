@@ -20,6 +20,7 @@
 import type { Capability, Connector, Egress } from './connector.ts'
 import { buildFixture } from './conformance/build.ts'
 import { catalogGroups } from './conformance/catalog.ts'
+import { comparisonGroup } from './conformance/comparison.ts'
 import { configGroups } from './conformance/config.ts'
 import { costGroups } from './conformance/costs.ts'
 import { dialectGroups } from './conformance/dialect.ts'
@@ -68,6 +69,7 @@ const GROUPS: readonly PromiseGroup[] = [
   ...partialGroups,
   ...namesGroups,
   ...dialectGroups,
+  comparisonGroup,
 ]
 
 /** Capabilities that a group of their own holds. */
@@ -92,12 +94,12 @@ export async function testConnector<Config>(
 
   const skipped: ConformanceResult['skipped'] = []
   for (const group of GROUPS) {
-    const isClaimed = !group.needs || connector.capabilities[group.needs]
+    const isClaimed = isGroupClaimed(group, connector as Connector)
     const reason = isClaimed ? skip[group.name] : 'not claimed'
-    const { name, needs } = group
+    const { name } = group
     kit.groups.push({
       name,
-      basic: !needs,
+      basic: !group.needs && !group.isClaimed,
       ended: false,
       promises: 0,
       passed: 0,
@@ -122,6 +124,11 @@ export async function testConnector<Config>(
         'If the time was up, give the test more: t.setTimeout(600_000), or TAP_TIMEOUT=600 for the whole run.',
     )
   return { conforming, skipped, groups }
+}
+
+function isGroupClaimed({ needs, isClaimed }: PromiseGroup, connector: Connector): boolean {
+  if (needs && !connector.capabilities[needs]) return false
+  return isClaimed?.(connector) ?? true
 }
 
 async function runGroup(

@@ -22,6 +22,8 @@ export interface ConformanceTest {
 export interface PromiseGroup {
   name: string
   needs?: Capability
+  /** Whether a connector claims what the group holds it to, where that is no capability. Such a group is not basic. */
+  isClaimed?(connector: Connector): boolean
   run(kit: ConformanceKit): Promise<void>
 }
 

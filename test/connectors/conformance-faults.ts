@@ -12,6 +12,7 @@ import type {
 } from '../../connectors/connector.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { postgresql, type PostgresqlConfig } from '../../connectors/postgresql/index.ts'
+import type { ComparisonDialect } from '../../connectors/dialect.ts'
 import { raw, sql, Sql } from '../../connectors/sql.ts'
 import type { Source } from '../helpers/source.ts'
 
@@ -33,6 +34,10 @@ const withDialect = (change: Partial<Connector['dialect']>) => () => ({
   ...postgresql,
   dialect: { ...postgresql.dialect, ...change },
 })
+
+/** PostgreSQL's connector with something changed about how it writes values for comparisons. */
+const withComparison = (change: Partial<ComparisonDialect>) =>
+  withDialect({ comparison: { ...postgresql.dialect.comparison!, ...change } })
 
 const withConfig = (config: Connector<PostgresqlConfig>['config']) => () => ({ ...postgresql, config })
 
@@ -667,6 +672,16 @@ export const FAULTS: [string, RegExp, Make][] = [
         sql`(select percentile_cont(${fraction}::float8) within group (order by x) from (select ${value} as x from ${table} limit 1000) s)`,
     }),
   ],
+  ['comparison', /first 60 bits/, withComparison({ checksum: text => sql`sum(hashtext(${text}))` })],
+  ['comparison', /first 12 bits/, withComparison({ slot: text => sql`abs(hashtext(${text})) % 4096` })],
+  [
+    'comparison',
+    /empty one is not NULL/,
+    withComparison({ text: value => sql`nullif((${value})::text, '')` }),
+  ],
+  ['comparison', /by their bytes/, withComparison({ bytes: text => sql`lower(${text})` })],
+  ['comparison', /of two NULLs/, withComparison({ isSame: (one, other) => sql`${one} = ${other}` })],
+  ['comparison', /finer than a second/, withComparison({ cutMoment: value => sql`(${value})::text` })],
 ]
 
 function isPlain(value: Value): boolean {

@@ -28,6 +28,7 @@ const GROUPS = [
     'percentile',
     'groupedPercentile',
     'dateParsing',
+    'comparison',
   ],
 ]
 
@@ -52,6 +53,7 @@ const WRITES = [
   'renames',
   'lastModified',
   'partitions',
+  'comparison',
 ]
 
 /** A database, behind a proxy that counts statements, with a reader who may not read everything. */
