@@ -673,7 +673,7 @@ export const FAULTS: [string, RegExp, Make][] = [
     }),
   ],
   ['comparison', /first 60 bits/, withComparison({ checksum: text => sql`sum(hashtext(${text}))` })],
-  ['comparison', /first 12 bits/, withComparison({ slot: text => sql`abs(hashtext(${text})) % 4096` })],
+  ['comparison', /first digits/, withComparison({ slot: text => sql`abs(hashtext(${text})) % 4096` })],
   [
     'comparison',
     /empty one is not NULL/,
