@@ -1,12 +1,12 @@
 /** What the reply of a dry run says of the cost of a check. */
 import type { CostEstimate } from '../../../connectors/connector.ts'
 import { formatBytes } from '../../../server/bytes.ts'
-import { held, record } from '../../../server/http/envelopes.ts'
+import { exampleRecord, held } from '../../../server/http/envelopes.ts'
 import type { CheckCost } from '../types.ts'
 
 const { count, integer, number, text, texts } = held
 
-const formReply = record({
+const formReply = exampleRecord({
   rows: integer.allow(null).description('Rows that one run reads.').example(60_000),
   bytes: integer.allow(null).description('Bytes that one run reads.').example(7_200_000),
   rows_per_month: integer.allow(null).example(1_800_000),
@@ -14,7 +14,7 @@ const formReply = record({
 })
 
 /** The cost of a check in the reply of a dry run. */
-export const costReply = record({
+export const costReply = exampleRecord({
   runs_per_month: number.description('Runs in 30 days, by its interval.').example(30),
   whole_table: formReply.description('Without a window, as the engine estimates; null is unknown.'),
   window: formReply
