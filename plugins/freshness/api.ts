@@ -76,6 +76,8 @@ export interface BulkScheduleResult {
   matched: number
   /** The first tables without a signal, by path. */
   tables_without_signal: string[]
+  /** Why these have none: the path and the reason. */
+  reasons_without_signal: string[]
   /** Signals of the created schedules. */
   signals: Record<DetectedSignal, number>
   /** Statements a day that the created schedules add at the source, if each check of a table reads it. */

@@ -24,9 +24,9 @@ export const freshness = feature<FreshnessApi>({
   },
   api: server => makeFreshness(depsOf(server)),
   setUp(server) {
-    const { alerts, catalog, checks } = server.plugins
+    const { catalog, checks } = server.plugins
     catalog.extendAssets(freshnessExtension)
-    checks.declare(scheduleDeclaration({ alerts, catalog }))
+    checks.declare(scheduleDeclaration(depsOf(server)))
   },
   jobs: (api, server) => [
     server.plugins.checks.addSourceKind({

@@ -225,6 +225,9 @@ const bulk = exampleRecord({
   statements_per_day: count
     .description(
       'Statements a day that the created schedules add at the source: the most, for tables that are read together.',
+  reasons_without_signal: held.texts
+    .description('Why, for each of these.')
+    .example(['shop.public.countries: it has no date or timestamp column']),
     )
     .example(24),
   dry_run: flag.example(false),

@@ -79,6 +79,7 @@ export async function planReading(
 ): Promise<PlannedReading> {
   const columns = watched.columns ?? []
   const hidden = hiddenColumns(catalog, { ...watched, columns })
+  const preferred = source.freshnessDefaults?.freshness_columns
   // A source whose engine is no longer loaded fails when it is connected.
   const connector = connectors.has(source.sourceType) ? connectors.get(source.sourceType) : undefined
   const reading =
@@ -94,7 +95,7 @@ export async function planReading(
     reading || watched.usesLastModified
       ? undefined
       : watched.timestampColumn === null
-        ? detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)
+        ? detectColumn(columns, { hidden, ...(preferred && { preferred }) })
         : columns[0]
   const refusal =
     reading && 'error' in reading

@@ -1,4 +1,4 @@
-import { tablePath, type TableRef } from '../../../connectors/catalog.ts'
+import { tablePath, TEMPORAL_KINDS, type TableRef } from '../../../connectors/catalog.ts'
 import { filterWithPauses } from '../../../server/filter-with-pauses.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { invalidField } from '../../../server/http/errors.ts'
@@ -6,7 +6,14 @@ import type { Connector } from '../../../connectors/connector.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
 import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
 import { countStatements } from '../run/measure.ts'
-import { detectColumn, hiddenColumns, type TypedColumn } from './columns.ts'
+import {
+  detectColumn,
+  describeNoColumn,
+  hiddenColumns,
+  type ProfiledTimes,
+  type TypedColumn,
+} from './columns.ts'
+import { readProfiledTimes } from './profiled-times.ts'
 import type { BulkScheduleResult, DetectedSignal, MissingSchedulesRequest, TableSignal } from '../api.ts'
 import { resolveTerms, storeSchedules, type NewSchedule, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
@@ -37,15 +44,23 @@ export async function createSchedules(
     without_signal: 0,
     matched: 0,
     tables_without_signal: [],
+    reasons_without_signal: [],
     signals: { column: 0, last_modified: 0 },
     statements_per_day: 0,
     dry_run: body.dry_run,
   }
+  /** Paths, and sentences with the reason. */
+  const unsignalled: [path: string, reason: string][] = []
   const tables = await activeTables(trx, source, body.table_ids)
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
-    const planned = (await unscheduledTables(trx, source, matching)).map(table =>
-      planSchedule(catalog, source, table, body.columns?.get(table.id)),
+    const unscheduled = await unscheduledTables(trx, source, matching)
+    const profiles = await profilesOf(trx, unscheduled)
+    const planned = unscheduled.map(table =>
+      planSchedule(catalog, source, table, {
+        profile: profiles.get(table.id),
+        given: body.columns?.get(table.id),
+      }),
     )
     const withoutSignal = planned.filter(({ signal }) => signal === null)
     const wanted = body.only_with_signal ? planned.filter(({ signal }) => signal !== null) : planned
@@ -57,7 +72,7 @@ export async function createSchedules(
     reply.created += created.length
     reply.without_signal += withoutSignal.length
     for (const { signal } of created) if (signal) reply.signals[signal]++
-    reply.tables_without_signal.push(...withoutSignal.map(({ path }) => path))
+    withoutSignal.forEach(({ path, noSignal }) => unsignalled.push([path, `${path}: ${noSignal}`]))
   }
   const { connectorOf } = catalog
   const statements = statementsPerCheck(connectorOf(source), reply.signals)
@@ -65,7 +80,9 @@ export async function createSchedules(
     (statements * DAY_SECONDS) / (parseDuration(terms.checkInterval) ?? DAY_SECONDS),
   )
   // Tables are read in descending order of names.
-  reply.tables_without_signal = reply.tables_without_signal.reverse().slice(0, MAX_NAMED_TABLES)
+  const named = unsignalled.reverse().slice(0, MAX_NAMED_TABLES)
+  reply.tables_without_signal = named.map(([path]) => path)
+  reply.reasons_without_signal = named.map(([, reason]) => reason)
   return reply
 }
 
@@ -77,9 +94,11 @@ export async function findSignals(
   tableIds: readonly string[],
 ): Promise<Map<string, TableSignal>> {
   const tables = await readSchedulable(trx, source, tableIds)
+  const profiles = await profilesOf(trx, tables)
   return new Map(
     tables.map(table => {
-      const { signal, timestampColumn: column } = planSchedule(catalog, source, table)
+      const profile = profiles.get(table.id)
+      const { signal, timestampColumn: column } = planSchedule(catalog, source, table, { profile })
       return [table.id, { signal, column, isScheduled: table.isScheduled }]
     }),
   )
@@ -164,14 +183,25 @@ interface PlannedSchedule extends NewSchedule {
   path: string
   /** Null without any signal. */
   signal: DetectedSignal | null
+  /** Why there is none. */
+  noSignal: string | null
 }
 
-/** @param given a column that shows updates where nothing else does */
+/** The profiles of tables with a column that could be chosen by one. */
+function profilesOf(trx: Transaction, tables: readonly SchedulableTable[]) {
+  const timed = tables.filter(({ columns }) => columns.some(({ kind }) => TEMPORAL_KINDS.includes(kind)))
+  return readProfiledTimes(
+    trx,
+    timed.map(({ id }) => id),
+  )
+}
+
+/** @param known the profile, and a column that shows updates where nothing else does */
 function planSchedule(
   catalog: CatalogApi,
   source: Source,
   table: SchedulableTable,
-  given?: string,
+  { profile, given }: { profile: ProfiledTimes | undefined; given?: string | undefined },
 ): PlannedSchedule {
   // With schema_only, no column may be read.
   const isReadable = source.queryAccessLevel !== 'schema_only'
@@ -179,13 +209,20 @@ function planSchedule(
   const hidden = hiddenColumns(catalog, table)
   const isTimed = hasModificationTime(catalog, source, table)
   const isNeeded = ({ name }: TypedColumn) => name === given && !isTimed && !hidden.has(name)
-  const column = isReadable
-    ? (detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns) ?? columns.find(isNeeded))
-    : undefined
+  const preferred = source.freshnessDefaults?.freshness_columns
+  const choice = { hidden, profile, ...(preferred && { preferred }) }
+  const column = isReadable ? (detectColumn(columns, choice) ?? columns.find(isNeeded)) : undefined
+  const signal = column ? 'column' : isTimed ? 'last_modified' : null
   return {
     tableId: table.id,
     path: tablePath(table),
-    signal: column ? 'column' : isTimed ? 'last_modified' : null,
+    signal,
+    noSignal:
+      signal !== null
+        ? null
+        : isReadable
+          ? describeNoColumn(columns, choice)
+          : 'its rows may not be read, and the engine does not report when it changed',
     timestampColumn: column?.name ?? null,
     expression: null,
     // Otherwise a check would choose the column, which it may not read.

@@ -37,23 +37,116 @@ export function hiddenColumns(
   return catalog.personalColumns({ source: { tags: [] }, table: tagged })
 }
 
+/** Endings of names of columns with a time, where no profile shows their values. */
+const TIME_ENDINGS = new Set(['at', 'date', 'day', 'datetime', 'hour', 'on', 'time', 'timestamp', 'ts'])
+
+/** Words of names of times that no load moves, or that lie ahead. */
+const OTHER_TIMES = new Set(
+  `birth birthday dob born cancelled closed deadline deleted due effective end ends expected expiration expire expires
+   expiry hired next planned scheduled start starts target until valid validity`.split(/\s+/),
+)
+
+/** What the latest profile of a table found in its columns with dates or times. */
+export interface ProfiledTimes {
+  profiledAt: Date
+  /** By name; `max` in ISO 8601, UTC where it names no zone. */
+  columns: Readonly<Record<string, { count: number | null; nulls: number | null; max: unknown }>>
+}
+
+export interface ColumnChoice {
+  /** Columns to skip. */
+  hidden?: ReadonlySet<string>
+  /** Names from the source's defaults, the most reliable first. */
+  preferred?: readonly string[]
+  /** Without one, columns are judged by their names. */
+  profile?: ProfiledTimes | undefined
+}
+
+const DAY_MS = 86_400_000
+/** Columns with fewer NULLs than this share have about a value in each row. */
+const FEW_NULLS_SHARE = 0.1
+
 /**
- * The column with the time of the last update: the first preferred name with a readable kind, else the first
- * conventional name with a date or timestamp.
- * @param hidden columns to skip
- * @param preferred names from the source's defaults, the most reliable first
+ * The column that shows when a table was last updated: the first preferred name with a readable kind; else the date or
+ * timestamp whose newest value, by the profile, is closest to now and not ahead of it; else, without a profile, the first
+ * with a conventional name, or one that ends like a time. Of columns that are about equally new, those with few NULLs come
+ * first, then conventional names.
  */
 export function detectColumn<Column extends TypedColumn>(
   columns: readonly Column[],
-  hidden: ReadonlySet<string> = new Set(),
-  preferred: readonly string[] = [],
+  { hidden = new Set(), preferred = [], profile }: ColumnChoice = {},
 ): Column | undefined {
   const shown = columns.filter(({ name }) => !hidden.has(name))
   const readable = shown.filter(isReadable)
-  const temporal = shown.filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
-  const named = (some: readonly Column[]) => (name: string) =>
-    some.find(column => column.name.toLowerCase() === name.toLowerCase())
-  return preferred.map(named(readable)).find(Boolean) ?? CONVENTIONAL_NAMES.map(named(temporal)).find(Boolean)
+  const chosen = preferred
+    .map(name => readable.find(column => column.name.toLowerCase() === name.toLowerCase()))
+    .find(Boolean)
+  if (chosen) return chosen
+  const temporal = shown.filter(isTemporal).toSorted((a, b) => nameRank(a) - nameRank(b))
+  const times = new Map(temporal.map(column => [column, profiledTime(column, profile)]))
+  const moving = temporal.filter(column => times.get(column)?.isAhead === false)
+  if (moving.length === 0)
+    return temporal.find(column => times.get(column) === undefined && nameRank(column) < UNLIKELY_RANK)
+  const ages = moving.map(column => times.get(column)!.ageMs)
+  const near = Math.min(...ages) + Math.max(DAY_MS, Math.min(...ages))
+  const newest = moving.filter(column => times.get(column)!.ageMs <= near)
+  return newest.find(column => times.get(column)!.hasFewNulls) ?? newest[0]
+}
+
+/** Why `detectColumn` finds none, as the end of a sentence. */
+export function describeNoColumn(
+  columns: readonly TypedColumn[],
+  { hidden = new Set(), profile }: ColumnChoice = {},
+): string {
+  const temporal = columns.filter(isTemporal)
+  if (temporal.length === 0) return 'it has no date or timestamp column'
+  const shown = temporal.filter(({ name }) => !hidden.has(name))
+  const named = (some: readonly TypedColumn[]) => some.map(({ name }) => name).join(', ')
+  if (shown.length === 0) return `${named(temporal)} may not be read: tagged as personal data`
+  const ahead = shown.filter(column => profiledTime(column, profile)?.isAhead)
+  if (ahead.length > 0) return `${named(ahead)} has values in the future`
+  return profile
+    ? `${named(shown)} has no values`
+    : `it was not profiled, and ${named(shown)} is not named like a time of loading`
+}
+
+function isTemporal({ kind }: TypedColumn): boolean {
+  return TEMPORAL_KINDS.includes(kind)
+}
+
+/** From here on, a name says that a column is something else. */
+const UNLIKELY_RANK = CONVENTIONAL_NAMES.length + 1
+
+/** How well a name suits a time of loading; lower is better. */
+function nameRank({ name }: TypedColumn): number {
+  const lower = name.toLowerCase()
+  const conventional = CONVENTIONAL_NAMES.indexOf(lower)
+  if (conventional >= 0) return conventional
+  const words = wordsOf(name)
+  if (words.some(word => OTHER_TIMES.has(word))) return UNLIKELY_RANK + 1
+  return TIME_ENDINGS.has(words.at(-1) ?? '') ? CONVENTIONAL_NAMES.length : UNLIKELY_RANK
+}
+
+/** The words of `shippedAt`, `shipped_at` and `SHIPPED_AT` in small letters. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/[a-z0-9][A-Z]/g, ([before, after]) => `${before} ${after}`)
+    .toLowerCase()
+    .split(/[^a-z0-9]/)
+    .filter(word => word !== '')
+}
+
+/** How the values of a column lie to the time of the profile; undefined where it does not show that. */
+function profiledTime({ name }: TypedColumn, profile: ProfiledTimes | undefined) {
+  const column = profile?.columns[name]
+  if (!profile || typeof column?.max !== 'string') return undefined
+  const hasZone = !column.max.includes('T') || /(Z|[+-]\d{2}:?\d{2})$/.test(column.max)
+  const ageMs = profile.profiledAt.getTime() - Date.parse(hasZone ? column.max : `${column.max}Z`)
+  if (Number.isNaN(ageMs)) return undefined
+  const { count, nulls } = column
+  const isFull = count === null || nulls === null || nulls <= FEW_NULLS_SHARE * (count + nulls)
+  // Local times may be up to a day ahead of UTC.
+  return { ageMs: Math.max(0, ageMs), isAhead: ageMs < -DAY_MS, hasFewNulls: isFull }
 }
 
 /** Whether values of a column can be moments, judging by its type. */

@@ -20,11 +20,11 @@ import {
   scheduleEvent,
   type ScheduleFields,
 } from './schedules.ts'
-import { chooseSignal, type SignalFields, type StoredSignal } from './signals.ts'
+import { chooseSignal, readProfile, type SignalFields, type StoredSignal } from './signals.ts'
 
 /** Freshness schedules as declarations of many checks list, create and change them. A table has one. */
-export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalog'>): DeclaredChecks {
-  const { alerts, catalog } = deps
+export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalog' | 'db'>): DeclaredChecks {
+  const { alerts, catalog, db } = deps
   const create = async (trx: Transaction, { table, fields }: NewDeclaredCheck, record: RecordEvent) => {
     const body = { ...patchOf(fields), is_active: fields.is_active as boolean }
     const schedule = await insertSchedule(catalog, trx, table, body)
@@ -52,7 +52,10 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
     async read(table, body, asksEngine) {
       const fields = validateBody<ScheduleFields & { is_active: boolean }>(declaredSchedule, body)
       const terms = resolveTerms(table.source, fields)
-      const signal = chooseSignal(catalog, table, fields)
+      const { companyId } = table.source
+      const signal = await chooseSignal(catalog, table, fields, () =>
+        db.company(companyId, trx => readProfile(trx, table.table.id)),
+      )
       if (asksEngine !== false && signal.expression !== null)
         await assertExpression(catalog, table, signal.expression, asksEngine)
       return fieldsOf({

@@ -13,7 +13,13 @@ import { formatDuration } from '../../../server/settings/durations.ts'
 import { withTimeout } from '../../../server/with-timeout.ts'
 import { freshnessKind } from '../kind.ts'
 import { monitoredTables, Schedule, type MonitoredTable } from '../models.ts'
-import { chooseSignalOfPatch, chooseSignal, type SignalFields, type StoredSignal } from './signals.ts'
+import {
+  chooseSignalOfPatch,
+  chooseSignal,
+  readProfile,
+  type SignalFields,
+  type StoredSignal,
+} from './signals.ts'
 
 /** The fields of a schedule that clients set, validated. */
 export interface ScheduleFields extends SignalFields {
@@ -51,7 +57,8 @@ export async function insertSchedule(
 ): Promise<MonitoredTable> {
   const { source, table } = subject
   const terms = { ...resolveTerms(source, body), isActive: body.is_active }
-  const schedule = { tableId: table.id, ...chooseSignal(catalog, subject, body) }
+  const signal = await chooseSignal(catalog, subject, body, () => readProfile(trx, table.id))
+  const schedule = { tableId: table.id, ...signal }
   const [stored] = await storeSchedules(trx, source, [schedule], terms)
   if (stored) return findSchedule(trx, stored.uuid)
   const existing = await Schedule.query(trx).findOne('tableId', table.id)

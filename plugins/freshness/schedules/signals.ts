@@ -1,7 +1,8 @@
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import type { CatalogApi, Source, Table, TableContext } from '../../catalog/api.ts'
-import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
+import { detectColumn, hiddenColumns, isReadable, type ProfiledTimes } from './columns.ts'
+import { readProfiledTimes } from './profiled-times.ts'
 import type { MonitoredTable, Schedule, FreshnessSignal } from '../models.ts'
 
 /** The fields of a schedule that select its signal. */
@@ -15,15 +16,17 @@ export interface SignalFields {
 export type StoredSignal = Pick<Schedule, 'timestampColumn' | 'expression' | 'usesLastModified'>
 
 /**
- * Chooses the signal: the given column or expression, the engine's modification time if requested, else the first
- * timestamp column; without one, the modification time until there is one.
+ * Chooses the signal: the given column or expression, the engine's modification time if requested, else the column that
+ * is detected; without one, the modification time until there is one.
+ * @param readProfile called where a column has to be detected
  * @throws 400 if the requested signal is not available
  */
-export function chooseSignal(
+export async function chooseSignal(
   catalog: CatalogApi,
   subject: TableContext,
   { freshness_signal: signal, freshness_column: asked, freshness_expression: expression }: SignalFields,
-): StoredSignal {
+  readProfile: () => Promise<ProfiledTimes | undefined>,
+): Promise<StoredSignal> {
   const named = expression !== undefined ? 'expression' : typeof asked === 'string' ? 'column' : undefined
   if (named !== undefined && signal !== undefined && signal !== named)
     throw invalidField('freshness_signal', `must be ${named} or omitted if freshness_${named} is given`)
@@ -34,7 +37,10 @@ export function chooseSignal(
     assertHasModificationTime(catalog, subject)
     return { timestampColumn: null, expression: null, usesLastModified: true }
   }
-  const timestampColumn = chooseColumn(catalog, subject, asked)
+  const timestampColumn =
+    typeof asked === 'string'
+      ? requireColumn(catalog, subject, asked)
+      : detectColumnOf(catalog, subject, await readProfile())
   if (signal === 'column' && timestampColumn === null)
     throw invalidField('freshness_column', 'is required: no timestamp column was detected')
   return { timestampColumn, expression: null, usesLastModified: false }
@@ -71,16 +77,19 @@ function assertHasModificationTime(catalog: CatalogApi, { source, table }: Table
   throw invalidInput([{ field: 'freshness_signal', error }])
 }
 
-/** The column to read: the given one, else the first timestamp column, else none. */
-function chooseColumn(
+function detectColumnOf(
   catalog: CatalogApi,
   { source, table }: TableContext,
-  asked: string | null | undefined,
+  profile: ProfiledTimes | undefined,
 ): string | null {
-  const { columns } = table
+  const preferred = source.freshnessDefaults?.freshness_columns
+  const choice = { hidden: hiddenColumns(catalog, table), profile, ...(preferred && { preferred }) }
+  return detectColumn(table.columns, choice)?.name ?? null
+}
+
+/** The given column. @throws 400 if it may not be read, or has no times */
+function requireColumn(catalog: CatalogApi, { table }: TableContext, asked: string): string {
   const hidden = hiddenColumns(catalog, table)
-  if (asked === undefined || asked === null)
-    return detectColumn(columns, hidden, source.freshnessDefaults?.freshness_columns)?.name ?? null
   const column = catalog.findColumn(table, asked, 'freshness_column')
   if (!hidden.has(asked) && isReadable(column)) return column.name
   const error = hidden.has(asked)
@@ -100,5 +109,10 @@ export async function chooseSignalOfPatch(
   if (column === undefined && expression === undefined && signal === undefined) return schedule
   const subject = await catalog.loadTable(trx, schedule.tableId)
   if (!subject) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.uuid })
-  return chooseSignal(catalog, subject, patch)
+  return chooseSignal(catalog, subject, patch, () => readProfile(trx, subject.table.id))
+}
+
+/** The times in the latest profile of a table. */
+export async function readProfile(trx: Transaction, tableId: string): Promise<ProfiledTimes | undefined> {
+  return (await readProfiledTimes(trx, [tableId])).get(tableId)
 }

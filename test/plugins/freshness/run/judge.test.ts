@@ -137,7 +137,7 @@ t.test('the first conventional name of a date or timestamp is the timestamp colu
     'DATE',
     'of the right type, in any case',
   )
-  t.equal(detectColumn([column('shipped_at', 'timestamp'), column('ts', 'integer')]), undefined)
+  t.equal(detectColumn([column('saved', 'timestamp'), column('ts', 'integer')]), undefined)
   t.equal(isReadable(column('epoch', 'integer')), true, 'an epoch is readable if chosen explicitly')
   t.equal(isReadable(column('flag', 'boolean')), false)
   t.equal(isReadable({ ...column('sold', 'integer'), type: 'year' }), false, 'a year is no number of seconds')

@@ -41,7 +41,13 @@ const SHOP = `create table orders (id int, created_at timestamptz, updated_at ti
 t.test('one request schedules all tables of a source, and names those without a signal', async t => {
   const { source, database } = await world(t, SHOP)
   const named = [`${database.name}.public.odd`, `${database.name}.public.plain`]
-  const counts = { existing: 0, without_signal: 2, matched: 7, tables_without_signal: named }
+  const counts = {
+    ...{ existing: 0, without_signal: 2, matched: 7, tables_without_signal: named },
+    reasons_without_signal: [
+      `${named[0]}: it was not profiled, and saved is not named like a time of loading`,
+      `${named[1]}: it has no date or timestamp column`,
+    ],
+  }
   const tried = await bulk({ asset_id: source.id, dry_run: true, ...explicit('1d') })
   t.match(tried, {
     status: 200,
