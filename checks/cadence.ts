@@ -20,7 +20,7 @@ export interface Cadence {
 }
 
 /** Updates needed before a prediction. */
-const MIN_UPDATES = 7
+export const MIN_UPDATES = 7
 /** A table whose typical gap is shorter follows the hour of the day. */
 const SUB_DAILY = 12 * HOUR
 /** A table whose typical gap is shorter follows the weekday. */

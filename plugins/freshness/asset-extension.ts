@@ -2,7 +2,7 @@ import type { AssetExtension } from '../catalog/api.ts'
 import { readFreshnessHealth } from './health.ts'
 import { shownThreshold } from './run/judge.ts'
 import { statusOfCounts, zeroCounts, type ReadinessCounts } from './lists.ts'
-import { statusOf } from './present.ts'
+import { learningOf, statusOf } from './present.ts'
 import {
   hasReadiness,
   IS_LAPSED,
@@ -55,6 +55,7 @@ export const freshnessExtension: AssetExtension = {
       text: `select checks.table_id, checks.status, checks.settings ->> 'monitoringMode' as monitoring_mode,
           checks.settings ->> 'slaThreshold' as sla_threshold,
           cast(checks.settings ->> 'learnedSlaSeconds' as int) as learned_sla_seconds,
+          cast(checks.settings ->> 'updatesSeen' as int) as updates_seen,
           ${LAST_UPDATED} as last_updated, checks.last_checked_at, ${IS_LAPSED} as is_lapsed
         from checks ${WITH_SOURCES}
         where checks.company_id = :company_id and checks.kind = 'freshness'
@@ -71,6 +72,7 @@ export const freshnessExtension: AssetExtension = {
               last_updated: table.lastUpdated,
               sla_threshold: shownThreshold(table),
               checked_at: table.lastCheckedAt,
+              learning: learningOf(table),
             },
           },
         ]),

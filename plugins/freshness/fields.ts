@@ -21,4 +21,10 @@ export const checkFields = {
     example: true,
   },
   error_message: { reply: nullable(held.text), example: null },
+  is_backfilled: {
+    reply: held.flag.description(
+      'Read from the rows when the table was first watched: such a check has no verdict.',
+    ),
+    example: false,
+  },
 } satisfies Fields

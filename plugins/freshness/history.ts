@@ -30,7 +30,7 @@ export async function listChecks(
     trx,
     `select at as checked_at, status, cast(details ->> 'lastUpdated' as timestamptz) as last_updated,
        floor(value / 60) as data_age_minutes, id > :baselineAfter and details ->> 'isUpdate' is not null as is_update,
-       error_message
+       error_message, is_backfilled
      from check_results where company_id = :companyId and id = any(cast(:ids as bigint[])) and at between :from and :to
      order by at desc, id desc`,
     { companyId, baselineAfter, ...listed },

@@ -5,6 +5,7 @@ import { depsOf } from './deps.ts'
 import { makeFreshness } from './freshness.ts'
 import { countsOf, makeRefreshJob } from './jobs.ts'
 import { freshnessKind } from './kind.ts'
+import { makePastJob } from './past/past-job.ts'
 import { routes } from './routes.ts'
 import { scheduleDeclaration } from './schedules/declaration.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
@@ -34,6 +35,7 @@ export const freshness = feature<FreshnessApi>({
       checkSource: async claim => countsOf(await api.checkSource(claim)),
     }),
     makeRefreshJob(depsOf(server), api),
+    makePastJob(depsOf(server), api),
   ],
   routes: (api, server) => [...routes(depsOf(server)), ...scheduleRoutes(depsOf(server), api)],
 })

@@ -10,11 +10,12 @@ export const SIGNALS = ['column', 'expression', 'last_modified'] as const
 export type FreshnessSignal = (typeof SIGNALS)[number]
 
 /** The settings that are times. JSON holds them as text. */
-const TIMES = ['lastUpdated', 'expectedNext', 'modifiedAt'] as const
+const TIMES = ['lastUpdated', 'expectedNext', 'modifiedAt', 'pastReadAt'] as const
 
 const SETTINGS = [
   ...(['timestampColumn', 'expression', 'usesLastModified', 'monitoringMode', 'slaThreshold'] as const),
   ...(['learnedSlaSeconds', 'readZone', 'isSlow', 'alertSeverity', 'lastError'] as const),
+  ...(['updatesSeen', 'pastNote'] as const),
   ...TIMES,
 ]
 
@@ -49,6 +50,12 @@ export class Schedule extends CheckRow {
   declare alertSeverity: 'warning' | 'critical' | null
   /** Why the last check failed; null if it did not. */
   declare lastError: string | null
+  /** The updates from which its threshold is learned, 500 at most. */
+  declare updatesSeen: number | null
+  /** When the updates before its first check were read from the table, or could not be; null until then. */
+  declare pastReadAt: Date | null
+  /** Why they were not used; null if they were. */
+  declare pastNote: string | null
 
   override $parseDatabaseJson(json: Pojo): Pojo {
     return withTimes(super.$parseDatabaseJson(json))

@@ -1,3 +1,4 @@
+import { MIN_UPDATES } from '../../checks/cadence.ts'
 import { tablePath } from '../../connectors/catalog.ts'
 import { parseDuration } from '../../server/settings/durations.ts'
 import { shownThreshold } from './run/judge.ts'
@@ -90,7 +91,16 @@ export function presentMeta(table: JudgedTable) {
     expected_next_update: table.expectedNext,
     error_message: table.isLapsed ? null : table.lastError,
     note: presentNote(table),
+    learning: learningOf(table),
   }
+}
+
+/** How far the learning of a threshold is; null where there is one. */
+export function learningOf(
+  table: Pick<MonitoredTable, 'monitoringMode' | 'learnedSlaSeconds' | 'updatesSeen'>,
+): { seen: number; needed: number } | null {
+  if (table.monitoringMode === 'explicit' || table.learnedSlaSeconds !== null) return null
+  return { seen: Math.min(table.updatesSeen ?? 0, MIN_UPDATES), needed: MIN_UPDATES }
 }
 
 /** A schedule. */
@@ -154,6 +164,14 @@ function statusNote(table: JudgedTable): string | null {
   if (read === null)
     return 'There is no timestamp column, and the engine does not report when the table changed: choose a freshness_column'
   if (!lastUpdated) return `No row has a value in ${read}`
-  if (table.status === null) return 'The update cadence is still being learned: it takes 7 updates'
+  const learning = learningOf(table)
+  if (learning)
+    return `Its cadence is learned: ${learning.seen} of ${learning.needed} updates seen${pastNote(table)}`
   return null
+}
+
+/** Why the past of the table does not show its cadence. */
+function pastNote({ pastReadAt, pastNote: note }: MonitoredTable): string {
+  if (pastReadAt === null) return '; its past is being read'
+  return note === null ? '' : `: ${note}`
 }

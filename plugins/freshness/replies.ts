@@ -45,11 +45,17 @@ const freshnessFields = {
   data_age_minutes: ageMinutes.example(7),
 }
 
+const learningReply = record({
+  seen: count.description('Updates that were seen.'),
+  needed: count.description('Updates that it takes.'),
+})
+
 const metaFields = {
   signal: signal.example('column'),
   expected_next_update: time.allow(null).example('2026-03-10T07:58:00.000Z'),
   error_message: text.allow(null).description('Why the last check failed.').example(null),
   note: Joi.string().allow(null).description('Additional notes.').example(null),
+  learning: learningReply.allow(null).description('Null once there is a threshold.').example(null),
 }
 
 /** Fields of tables and, rolled up, of sources. */
@@ -219,15 +225,15 @@ const bulk = exampleRecord({
   tables_without_signal: held.texts
     .description('The first 100 tables without a signal, by path.')
     .example(['shop.public.countries']),
+  reasons_without_signal: held.texts
+    .description('Why, for each of these.')
+    .example(['shop.public.countries: it has no date or timestamp column']),
   signals: record({ column: count, last_modified: count })
     .description('Signals of the created schedules.')
     .example({ column: 22, last_modified: 0 }),
   statements_per_day: count
     .description(
       'Statements a day that the created schedules add at the source: the most, for tables that are read together.',
-  reasons_without_signal: held.texts
-    .description('Why, for each of these.')
-    .example(['shop.public.countries: it has no date or timestamp column']),
     )
     .example(24),
   dry_run: flag.example(false),

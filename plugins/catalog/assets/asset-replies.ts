@@ -203,11 +203,15 @@ export const tableRecord = exampleRecord({
     last_updated: time.allow(null),
     sla_threshold: Joi.string().allow(null).description('A duration, such as 24h.'),
     checked_at: time.allow(null),
+    learning: record({ seen: count, needed: count })
+      .allow(null)
+      .description('Updates seen, of those needed to learn a threshold; null once there is one.'),
   }).example({
     status: 'fresh',
     last_updated: '2026-03-09T07:58:00.000Z',
     sla_threshold: '24h',
     checked_at: '2026-03-09T08:05:00.000Z',
+    learning: null,
   }),
   quality: record({
     status: Joi.valid('passing', 'failing', 'error', 'none'),

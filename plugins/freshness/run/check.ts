@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Database } from '../../../server/database/database.ts'
+import { parseDuration } from '../../../server/settings/durations.ts'
 import type { Source } from '../../catalog/api.ts'
 import { zoneOf } from '../../checks/kit.ts'
 import type { SourceCheckResult, SourceCheckRequest } from '../api.ts'
@@ -108,6 +109,7 @@ export function observe(
     modifiedAt,
     isSlow: watched.isSlow ?? false,
     zone,
+    isDay: column?.kind === 'date',
   }
   const failed = (error: ConnectorError): Observation => ({
     ...common,
@@ -161,16 +163,23 @@ async function judgeAll(db: Database, companyId: string, seen: readonly Observat
   const learned = await learnThresholds(
     db,
     companyId,
-    learners.map(({ watched, isUpdate, lastUpdated, checkedAt }) => ({
+    learners.map(({ watched, isUpdate, lastUpdated, checkedAt, isDay }) => ({
       id: watched.id,
       // An update with a future timestamp existed when it was seen.
       newUpdate: isUpdate && lastUpdated ? earlier(lastUpdated, checkedAt) : null,
+      newAgeSeconds: lastUpdated ? Math.max(0, (checkedAt.getTime() - lastUpdated.getTime()) / 1000) : 0,
+      intervalSeconds: parseDuration(watched.checkInterval) ?? 0,
+      isDay,
     })),
   )
   return seen.map(item => {
     const { watched, error, lastUpdated, checkedAt } = item
-    const threshold = learned.get(watched.id) ?? knownThreshold(watched, lastUpdated)
-    return { ...item, judgement: error ? null : judgeAge(lastUpdated, checkedAt, threshold) }
+    const { updates, ...threshold } = learned.get(watched.id) ?? {
+      updates: watched.updatesSeen,
+      ...knownThreshold(watched, lastUpdated),
+    }
+    const judgement = error ? null : judgeAge(lastUpdated, checkedAt, threshold)
+    return { ...item, updatesSeen: updates, judgement }
   })
 }
 

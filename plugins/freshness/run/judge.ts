@@ -98,15 +98,16 @@ const MAX_SLA_SECONDS = 2_147_483_640
 /**
  * Learns the threshold from update times, oldest first: from the last update until the absence of the next one is
  * unusual, rounded up to minutes. Unknown with fewer than 7 updates.
+ * @param lagSeconds how long after its time an update is found, for columns whose values are not times of loading
  */
-export function learnThreshold(updates: readonly Date[]): Threshold {
+export function learnThreshold(updates: readonly Date[], lagSeconds = 0): Threshold {
   const times = updates.map(at => at.getTime() / 1000)
   const cadence = learnCadence(times)
   if (!cadence) return { slaSeconds: null, expectedNext: null }
   const last = times[times.length - 1]!
   return {
-    slaSeconds: Math.min(MAX_SLA_SECONDS, Math.ceil((cadence.deadline - last) / 60) * 60),
-    expectedNext: new Date(cadence.expectedNext * 1000),
+    slaSeconds: Math.min(MAX_SLA_SECONDS, Math.ceil((cadence.deadline - last + lagSeconds) / 60) * 60),
+    expectedNext: new Date((cadence.expectedNext + lagSeconds) * 1000),
   }
 }
 

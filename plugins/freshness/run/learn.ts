@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { median } from '../../../checks/detector/robust.ts'
 import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
 import type { TableUpdates } from '../api.ts'
 import { Schedule } from '../models.ts'
@@ -14,6 +15,23 @@ const SCHEDULES_PER_STATEMENT = 1_000
 export interface LearningSchedule {
   id: string
   newUpdate: Date | null
+  /** The age of the new update when it was found. */
+  newAgeSeconds: number
+  /** How often it is checked: that much later than it happened an update may be found. */
+  intervalSeconds: number
+  /** Whether the values are days: data of one may arrive until the day after. */
+  isDay: boolean
+}
+
+/** A threshold, and the updates that it was learned from. */
+export interface LearnedThreshold extends Threshold {
+  updates: number
+}
+
+/** An update as a check found it. */
+interface FoundUpdate {
+  at: Date
+  ageSeconds: number
 }
 
 /**
@@ -24,18 +42,41 @@ export async function learnThresholds(
   db: Database,
   companyId: string,
   learners: readonly LearningSchedule[],
-): Promise<Map<string, Threshold>> {
-  const learned = new Map<string, Threshold>()
+): Promise<Map<string, LearnedThreshold>> {
+  const learned = new Map<string, LearnedThreshold>()
   for (let from = 0; from < learners.length; from += SCHEDULES_PER_STATEMENT) {
     const some = learners.slice(from, from + SCHEDULES_PER_STATEMENT)
     const ids = some.map(({ id }) => id)
-    const updatesOf = await db.company(companyId, trx => readUpdates(trx, ids))
-    for (const { id, newUpdate } of some) {
+    const updatesOf = await db.company(companyId, trx => readFoundUpdates(trx, ids))
+    for (const { id, newUpdate, newAgeSeconds, ...lag } of some) {
       if (learned.size % TABLES_BETWEEN_PAUSES === 0) await setImmediate()
-      learned.set(id, learnThreshold([...(updatesOf.get(id) ?? []), ...(newUpdate ? [newUpdate] : [])]))
+      const added = newUpdate ? [{ at: newUpdate, ageSeconds: newAgeSeconds }] : []
+      const updates = [...(updatesOf.get(id) ?? []), ...added]
+      const threshold = learnThreshold(
+        updates.map(({ at }) => at),
+        lagSeconds(updates, lag),
+      )
+      learned.set(id, { ...threshold, updates: Math.min(updates.length, MAX_UPDATES) })
     }
   }
   return learned
+}
+
+const DAY_SECONDS = 86_400
+/** The newest updates whose ages are looked at. */
+const LAG_UPDATES = 7
+
+/**
+ * How much later than their times updates are found, beyond what checks are apart: that of dates that a load of the
+ * next day writes. Their gaps alone would call the table late before each load.
+ */
+function lagSeconds(
+  updates: readonly FoundUpdate[],
+  { intervalSeconds, isDay }: Pick<LearningSchedule, 'intervalSeconds' | 'isDay'>,
+): number {
+  const ages = updates.slice(-LAG_UPDATES).map(({ ageSeconds }) => ageSeconds)
+  const seen = ages.length === 0 ? 0 : median(ages) - intervalSeconds
+  return Math.max(isDay ? DAY_SECONDS : 0, seen)
 }
 
 /**
@@ -48,21 +89,30 @@ export const updatesOf = (check: string): string => `
     and r.details ->> 'isUpdate' is not null
   order by r.at desc, r.id desc`
 
-/**
- * Stored update times of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of
- * timestamps.
- */
+/** Stored update times of schedules, oldest first. */
 export async function readUpdates(trx: Transaction, ids: readonly string[]): Promise<Map<string, Date[]>> {
-  const stored = await rows<{ id: string; updates: number[] }>(
+  const found = await readFoundUpdates(trx, ids)
+  return new Map([...found].map(([id, updates]) => [id, updates.map(({ at }) => at)]))
+}
+
+/** Stored updates of schedules, oldest first. JSON of milliseconds is parsed ten times as fast as an array of timestamps. */
+async function readFoundUpdates(
+  trx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, FoundUpdate[]>> {
+  const stored = await rows<{ id: string; updates: [ms: number, age: number][] }>(
     trx,
     `select c.id, u.updates from checks c cross join lateral (
-       select json_agg(cast((date_part('epoch', at) - value) * 1000 as bigint)) as updates from (
+       select json_agg(json_build_array(cast((date_part('epoch', at) - value) * 1000 as bigint), value)) as updates from (
          ${updatesOf('c')} limit ${MAX_UPDATES}) newest) u
      where c.company_id = :companyId and c.id = any(cast(:ids as bigint[])) and u.updates is not null`,
     { companyId: companyOf(trx), ids },
   )
   return new Map(
-    stored.map(({ id, updates }) => [id, updates.sort((a, b) => a - b).map(time => new Date(time))]),
+    stored.map(({ id, updates }) => [
+      id,
+      updates.sort(([a], [b]) => a - b).map(([time, ageSeconds]) => ({ at: new Date(time), ageSeconds })),
+    ]),
   )
 }
 

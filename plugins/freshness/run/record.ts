@@ -1,7 +1,7 @@
 import { formatFinding, type Finding } from '../../../checks/explanation.ts'
 import { tablePath } from '../../../connectors/catalog.ts'
 import type { ConnectorError } from '../../../connectors/errors.ts'
-import type { Transaction } from '../../../server/database/database.ts'
+import { companyOf, type Transaction } from '../../../server/database/database.ts'
 import { isSameSlot } from '../../../server/database/due.ts'
 import { formatDuration, sayAgeAbove, sayDuration } from '../../../server/settings/durations.ts'
 import type { AlertEvent } from '../../alerts/api.ts'
@@ -12,6 +12,7 @@ import type { FreshnessDeps } from '../deps.ts'
 import { alertSeverityOf, type FreshnessVerdict } from './judge.ts'
 import { lockSchedules, type LockedSchedule } from '../locks.ts'
 import { Schedule, tableRefOf, type FreshnessDetails } from '../models.ts'
+import { pastJob } from '../past/past-job.ts'
 import type { WatchedTable } from './watched.ts'
 
 /** The result of reading one table. */
@@ -30,15 +31,19 @@ export interface Observation {
   zone: string
   /** Whether the table is read alone from now on. */
   isSlow: boolean
+  /** Whether the values of the column are days. */
+  isDay: boolean
 }
 
 export interface JudgedObservation extends Observation {
+  /** The updates from which its threshold was learned, with a new one; null where nothing was learned yet. */
+  updatesSeen: number | null
   /** Null if the table could not be read. */
   judgement: FreshnessVerdict | null
 }
 
 /** What recording needs, and what it calls with its findings. */
-export interface RecordDeps extends Pick<FreshnessDeps, 'alerts' | 'catalog' | 'telemetry'> {
+export interface RecordDeps extends Pick<FreshnessDeps, 'alerts' | 'catalog' | 'jobs' | 'telemetry'> {
   notifyChecked: FreshnessListener
 }
 
@@ -50,7 +55,7 @@ export interface RecordDeps extends Pick<FreshnessDeps, 'alerts' | 'catalog' | '
  * @throws 404 `ASSET_NOT_FOUND` if the source was removed, 409 `CONFLICT` if it was deactivated
  */
 export async function recordObservations(
-  { alerts, catalog, telemetry, notifyChecked }: RecordDeps,
+  { alerts, catalog, jobs, telemetry, notifyChecked }: RecordDeps,
   trx: Transaction,
   sourceId: string,
   findings: readonly JudgedObservation[],
@@ -81,6 +86,21 @@ export async function recordObservations(
     trx,
     sourceId,
     current.map(finding => ({ scheduleId: finding.watched.uuid, ...describeFinding(finding) })),
+  )
+  const companyId = companyOf(trx)
+  // The first check of a table has no earlier ones: its past is read from its rows.
+  if (!isReplay && current.some(lacksPast))
+    await jobs.send(pastJob, { company_id: companyId, source_id: sourceId }, { trx, group: companyId })
+}
+
+/** Whether the column of a table was read, and its earlier values never were. */
+function lacksPast({ watched, timestampColumn, lastUpdated, error }: CurrentObservation): boolean {
+  return (
+    watched.isActive &&
+    watched.pastReadAt === null &&
+    timestampColumn !== null &&
+    lastUpdated !== null &&
+    !error
   )
 }
 
@@ -172,6 +192,7 @@ function toFinding(finding: CurrentObservation): SourceFinding {
     lastUpdated,
     expectedNext: judgement.expectedNext,
     learnedSlaSeconds: watched.monitoringMode === 'auto_learn' ? judgement.slaSeconds : null,
+    updatesSeen: finding.updatesSeen,
   }
   const details: FreshnessDetails = { lastUpdated, ...(isUpdate && { isUpdate }) }
   return {

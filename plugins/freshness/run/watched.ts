@@ -14,7 +14,7 @@ import { updatesOf } from './learn.ts'
 export interface WatchedTable
   extends
     ScheduleSettings,
-    Pick<Schedule, 'id' | 'uuid' | 'tableId' | 'isActive' | 'status' | 'runningSlot'>,
+    Pick<Schedule, 'id' | 'uuid' | 'tableId' | 'isActive' | 'status' | 'runningSlot' | 'checkInterval'>,
     Pick<TableNames, 'catalogName' | 'schemaName' | 'ofTable' | 'qualifiedName' | 'isTableActive'> {
   tableKind: string
   tags: string[]
@@ -51,7 +51,7 @@ export async function loadWatched(
     : `and c.is_active${claimed ? ' and c.running_slot between :from and :to' : ''}`
   const found = await rows<WatchedRow>(
     trx,
-    `select c.id, c.uuid, c.table_id, c.is_active, c.status, c.running_slot, c.settings,
+    `select c.id, c.uuid, c.table_id, c.is_active, c.status, c.running_slot, c.check_interval, c.settings,
        t.catalog_name, t.schema_name, t.name as of_table, t.qualified_name, t.is_active as is_table_active,
        t.kind as table_kind, t.tags, t.column_tags, t.personal_from_upstream, s.tags as source_tags,
        case when cast(c.settings ->> 'usesLastModified' as boolean) then null

@@ -26,6 +26,10 @@ const NEVER_CHECKED = {
   isActive: true,
   runningSlot: null,
   lastUpdate: null,
+  checkInterval: '1h',
+  updatesSeen: null,
+  pastReadAt: null,
+  pastNote: null,
 } as const
 
 /**
@@ -61,5 +65,5 @@ export async function judgeOnce(
   const judgement = seen.error
     ? null
     : judgeAge(seen.lastUpdated, now, knownThreshold(watched, seen.lastUpdated))
-  return describeFinding({ ...seen, judgement })
+  return describeFinding({ ...seen, updatesSeen: null, judgement })
 }

@@ -171,6 +171,9 @@ const FORGOTTEN = {
   isSlow: false,
   lastError: null,
   lastCheckedAt: null,
+  updatesSeen: null,
+  pastReadAt: null,
+  pastNote: null,
 }
 
 /** Removes a schedule with its history, and resolves its alert. */

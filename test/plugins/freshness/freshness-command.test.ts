@@ -87,7 +87,11 @@ for (const [where, ask] of [
       out: `unknown: ${named('bare')}: no row has a value in updated_at\n`,
       err: '',
     })
-    t.match(await ask(named('steady')), { code: 5, out: /^unknown: .*still being learned/, err: '' })
+    t.match(await ask(named('steady')), {
+      code: 5,
+      out: /^unknown: .*its cadence is learned: 1 of 7 updates seen$/m,
+      err: '',
+    })
     const broken = await ask(named('broken'))
     t.match(broken, { code: 5, out: `error: ${named('broken')} could not be checked: `, err: '' })
     t.equal(broken.out.split('\n').length, 2, 'in one line')

@@ -48,6 +48,7 @@ t.test('the history of a table contains every check, newest first', async t => {
       'checked_at',
       'data_age_minutes',
       'error_message',
+      'is_backfilled',
       'is_update',
       'last_updated',
       'sla_status',
