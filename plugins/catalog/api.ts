@@ -18,6 +18,7 @@ export type { DiscoveredCatalog, DiscoveryReader } from './discovery/reader.ts'
 export type { Asset } from './assets/assets.ts'
 export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
 export type { SchemaChange, Source, Table } from './models.ts'
+export type { SourceHealth, WatchedParts, WatchedState } from './assets/table-health.ts'
 export type { SessionUse } from './sources/usage.ts'
 
 /** What other features may read in SQL: sources and their tables, what they are tagged with, and how they changed. */

@@ -1,10 +1,16 @@
-import { companyOf, rows, type Reading } from '../../server/database/database.ts'
+import { companyOf, rows } from '../../server/database/database.ts'
 import { readCheckHealth } from './health.ts'
 import { isOfKinds } from './list/list-columns.ts'
 import type { AssetExtension } from '../catalog/api.ts'
 import type { StatusCounts } from './types.ts'
 import type { CheckDeps } from './deps.ts'
-import type { CheckStatus } from './models.ts'
+import {
+  judgeSourceHealth,
+  sourcePartReading,
+  tablePartReading,
+  watchedParts,
+  type PartCount,
+} from './watched-parts.ts'
 
 type Kinds = CheckDeps['kinds']
 
@@ -13,9 +19,15 @@ export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExte
   return {
     async sourceFields(trx, sources) {
       const ids = sources.map(({ id }) => id)
-      const { text, bindings } = statusCountReading(kinds, 'source_id', companyOf(trx), ids)
-      const tallies = sumByOwner(await rows<StatusCount>(trx, text, bindings))
-      return new Map(sources.map(({ id }) => [id, sourceFields(tallies.get(id) ?? zeroCounts())]))
+      const { text, bindings } = sourcePartReading(kinds, companyOf(trx), ids)
+      const byOwner = Map.groupBy(await rows<PartCount>(trx, text, bindings), ({ owner }) => owner)
+      return new Map(
+        sources.map(({ id, tableCount }) => {
+          const counts = byOwner.get(id) ?? []
+          const tally = sumChecks(counts)
+          return [id, { ...sourceFields(tally), health: judgeSourceHealth(counts, tally, tableCount) }]
+        }),
+      )
     },
     outcomes: () => [
       {
@@ -32,20 +44,20 @@ export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExte
     health: trx => readCheckHealth(kinds, trx),
     tableFilters: { quality_status: statuses => qualityCondition(kinds, statuses) },
     tableFields: (companyId, tableIds) => ({
-      reading: statusCountReading(kinds, 'table_id', companyId, tableIds),
-      fieldsByTable: (found: readonly StatusCount[]) =>
+      reading: tablePartReading(kinds, companyId, tableIds),
+      fieldsByTable: (found: readonly PartCount[]) =>
         new Map(
-          [...sumByOwner(found)].map(([id, tally]) => [
-            id,
-            { quality: { status: statusOf(tally), ...tally } },
-          ]),
+          [...Map.groupBy(found, ({ owner }) => owner)].map(([id, counts]) => {
+            const tally = sumChecks(counts)
+            return [id, { quality: { status: statusOf(tally), ...tally }, watched: watchedParts(counts) }]
+          }),
         ),
     }),
   }
 }
 
 /** The statuses of tables, the worst first, with the `status_rank` of the checks that make them so. */
-const RANKS: [keyof StatusCounts, ranks: string][] = [
+const RANKS: [Exclude<keyof StatusCounts, 'pending'>, ranks: string][] = [
   ['failing', '1'],
   ['error', '2'],
   ['passing', '3, 4, 6'],
@@ -82,50 +94,22 @@ function sourceFields(tally: StatusCounts) {
   }
 }
 
-function statusOf({ passing, failing, error }: StatusCounts): 'passing' | 'failing' | 'error' | 'none' {
+function statusOf({
+  passing,
+  failing,
+  error,
+}: Omit<StatusCounts, 'pending'>): 'passing' | 'failing' | 'error' | 'none' {
   if (failing > 0) return 'failing'
   if (error > 0) return 'error'
   return passing > 0 ? 'passing' : 'none'
 }
 
-interface StatusCount {
-  owner: string
-  status: CheckStatus | null
-  count: number
+/** Adds up checks by how they did last. Freshness is not among them: it has fields of its own. */
+function sumChecks(counted: readonly PartCount[]): StatusCounts {
+  const tally: StatusCounts = { passing: 0, failing: 0, error: 0, pending: 0 }
+  for (const { part, status, count } of counted)
+    if (part !== 'freshness') tally[status === null ? 'pending' : OUTCOMES[status]] += count
+  return tally
 }
-
-/** What counts the active checks of sources or tables by how they did last. */
-function statusCountReading(
-  kinds: Kinds,
-  owner: 'source_id' | 'table_id',
-  companyId: string,
-  ids: readonly string[],
-): Reading<StatusCount> {
-  return {
-    name: `quality by ${owner}`,
-    text: `select ${owner} as owner, status, cast(count(*) as int) as count from checks
-      where company_id = :company_id and is_active and ${isOfKinds(kinds)} and ${owner} = any(cast(:ids as uuid[]))
-      group by 1, 2`,
-    bindings: { company_id: companyId, ids: [...ids] },
-  }
-}
-
-/** Adds up what was counted; what has no check has no tally. */
-function sumByOwner(counted: readonly StatusCount[]): Map<string, StatusCounts> {
-  const tallies = new Map<string, StatusCounts>()
-  for (const { owner, status, count } of counted) {
-    const tally = tallies.get(owner) ?? zeroCounts()
-    const outcome = outcomeOf(status)
-    if (outcome) tally[outcome] += count
-    tallies.set(owner, tally)
-  }
-  return tallies
-}
-
-const zeroCounts = (): StatusCounts => ({ passing: 0, failing: 0, error: 0 })
 
 const OUTCOMES = { pass: 'passing', warning: 'passing', fail: 'failing', error: 'error' } as const
-
-function outcomeOf(status: CheckStatus | null): keyof StatusCounts | undefined {
-  return status === null ? undefined : OUTCOMES[status]
-}

@@ -49,6 +49,8 @@ export interface StatusCounts {
   passing: number
   failing: number
   error: number
+  /** Active checks without a result. */
+  pending: number
 }
 
 /** A check as a user asks for it. */

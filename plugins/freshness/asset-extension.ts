@@ -52,7 +52,7 @@ export const freshnessExtension: AssetExtension = {
   tableFields: (companyId, tableIds) => ({
     reading: {
       name: 'freshness of tables',
-      text: `select checks.table_id, checks.status, checks.settings ->> 'monitoringMode' as monitoring_mode,
+      text: `select checks.uuid, checks.table_id, checks.status, checks.settings ->> 'monitoringMode' as monitoring_mode,
           checks.settings ->> 'slaThreshold' as sla_threshold,
           cast(checks.settings ->> 'learnedSlaSeconds' as int) as learned_sla_seconds,
           cast(checks.settings ->> 'updatesSeen' as int) as updates_seen,
@@ -73,6 +73,7 @@ export const freshnessExtension: AssetExtension = {
               sla_threshold: shownThreshold(table),
               checked_at: table.lastCheckedAt,
               learning: learningOf(table),
+              schedule_id: table.uuid,
             },
           },
         ]),

@@ -36,13 +36,17 @@ const ASSET = `
     t.created_at, t.updated_at, t.partitioning, t.window_setting, q.*, f.*, c.worst, l.*, o.owners
   from tables t join sources s on s.id = t.source_id
   cross join lateral (
-    select count(*) filter (where status in ('pass', 'warning')) as passing,
-      count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors
+    select count(*) filter (where status in ('pass', 'warning')) as passing, count(*) filter (where status is null) as pending,
+      count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors,
+      max(case status when 'fail' then 3 when 'error' then 2 when 'pass' then 0 when 'warning' then 0 else 1 end)
+        filter (where type = 'row_count' and filter is null) as volume,
+      json_object_agg(column_name, coalesce(status, 'pending')) filter (where type = 'UNIQUE' and filter is null) as uniques
     from checks where company_id = $1 and table_id = t.id and is_active and kind <> 'freshness'
   ) q
   left join lateral (
-    select status as freshness, settings ->> 'slaThreshold' as sla_threshold, settings ->> 'lastUpdated' as last_updated,
-      last_checked_at
+    select uuid as schedule_id, status as freshness, settings ->> 'slaThreshold' as sla_threshold, settings ->> 'lastUpdated' as last_updated,
+      last_checked_at, settings ->> 'updatesSeen' as updates_seen, settings ->> 'learnedSlaSeconds' as learned,
+      settings ->> 'monitoringMode' as monitoring_mode
     from checks where company_id = $1 and table_id = t.id and kind = 'freshness'
   ) f on true
   cross join lateral (
@@ -92,6 +96,7 @@ interface AssetRow {
   column_tags: Record<string, string[]>
   constraints: { type: string; columns: string[] }[]
   worst: number | null
+  uniques: Record<string, 'pass' | 'warning' | 'fail' | 'error' | 'pending'> | null
 }
 
 const params = Joi.object({ asset_id: Joi.string().uuid().required() })
@@ -170,8 +175,51 @@ function ruleOf(row: RuleRow): object {
   }
 }
 
+/** The same sentence as the product's, for what the data of the benchmark has. */
+function healthOf(
+  row: AssetRow,
+  counts: { passing: number; failing: number; error: number; pending: number },
+) {
+  const { passing, failing, error, pending } = counts
+  const STATES = ['passing', 'pending', 'error', 'failing']
+  const key = row.constraints.find(({ type, columns }) => type === 'primary_key' && columns.length === 1)
+  const named = {
+    pass: 'passing',
+    warning: 'passing',
+    fail: 'failing',
+    error: 'error',
+    pending: 'pending',
+  } as const
+  const unique = key && row.uniques?.[key.columns[0]!]
+  const freshness =
+    row.schedule_id === null ? 'not_watched' : named[(row.freshness ?? 'pending') as keyof typeof named]
+  const watched = {
+    freshness,
+    volume: row.volume === null ? 'not_watched' : STATES[Number(row.volume)],
+    keys: key ? (unique ? named[unique] : row.kind === 'table' ? 'enforced' : 'not_watched') : null,
+  }
+  const missing = Object.entries(watched).flatMap(([part, state]) => (state === 'not_watched' ? [part] : []))
+  const isFailing = failing + error > 0 || freshness === 'failing' || freshness === 'error'
+  const isKnown =
+    pending === 0 && !Object.values(watched).some(state => state === 'pending' || state === 'not_watched')
+  const counted = [
+    failing && `${failing} fail`,
+    error && `${error} could not run`,
+    passing && `${passing} pass`,
+  ]
+  const parts =
+    missing.length > 0 ? [`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not watched`] : []
+  return {
+    status: isFailing ? 'failing' : isKnown ? 'fine' : 'unknown',
+    headline: [counted.filter(Boolean).join(', '), ...parts].join('; '),
+    watched,
+  }
+}
+
 function assetOf(row: AssetRow): object {
-  const [passing, failing, error] = [row.passing, row.failing, row.errors].map(Number)
+  const [passing, failing, error, pending] = [row.passing, row.failing, row.errors, row.pending].map(
+    Number,
+  ) as [number, number, number, number]
   const status = failing ? 'failing' : error ? 'error' : passing ? 'passing' : 'none'
   return {
     id: row.id,
@@ -194,8 +242,16 @@ function assetOf(row: AssetRow): object {
       last_updated: row.last_updated,
       sla_threshold: row.sla_threshold,
       checked_at: row.last_checked_at,
+      learning:
+        row.monitoring_mode === 'auto_learn' && row.learned === null
+          ? { seen: Number(row.updates_seen), needed: 7 }
+          : null,
+      schedule_id: row.schedule_id,
     },
-    quality: { status, passing, failing, error },
+    quality: { status, passing, failing, error, pending },
+    health: healthOf(row, { passing, failing, error, pending }),
+    known_rows:
+      row.estimated_rows === null ? null : { count: Number(row.estimated_rows), from: 'engine', at: null },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
     owners: row.owners,
     last_scan:

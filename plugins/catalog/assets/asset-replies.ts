@@ -34,6 +34,12 @@ const owners = Joi.array()
   .description('Who owns it, by the most specific object that has owners.')
   .example([])
 
+const WATCHED_STATES = ['passing', 'failing', 'error', 'pending'] as const
+const watchedState = Joi.valid(...WATCHED_STATES, 'not_watched')
+const healthStatus = Joi.valid('fine', 'failing', 'unknown').description(
+  'fine only where freshness, volume and keys are watched and all checks pass.',
+)
+
 const freshnessDefaults = record({
   monitoring_mode: Joi.valid('auto_learn', 'explicit').optional(),
   sla_threshold: Joi.string().optional(),
@@ -104,6 +110,22 @@ export const sourceRecord = exampleRecord({
   intelligence_message: sentence.example('Not part of this version'),
   data_quality_status: Joi.valid('passing', 'failing', 'error', 'none').example('passing'),
   data_quality_message: sentence.example('5 checks pass, 0 fail, 0 could not run'),
+  health: record({
+    status: healthStatus,
+    headline: text,
+    watched: record({
+      tables: count,
+      freshness: count.description('Tables whose freshness is watched.'),
+      volume: count.description('Tables with a row count.'),
+    }),
+  })
+    .label('SourceHealth')
+    .description('Whether its tables are known to be fine, and what is not watched.')
+    .example({
+      status: 'unknown',
+      headline: '5 checks pass; freshness is not watched in 2 of 24 tables',
+      watched: { tables: 24, freshness: 22, volume: 24 },
+    }),
   query_access_level: level
     .description('What may be asked of it: its catalog, numbers of its rows, or rows.')
     .example('full'),
@@ -177,6 +199,15 @@ export const tableRecord = exampleRecord({
     .example(null),
   column_count: count.example(2),
   estimated_rows: integer.allow(null).description('As the engine estimates, where it does.').example(18_250),
+  known_rows: record({
+    count,
+    from: Joi.valid('engine', 'row_count', 'profile'),
+    at: time.allow(null).description('When it was counted; null of an estimate of the engine.'),
+  })
+    .label('KnownRows')
+    .allow(null)
+    .description('The newest number of rows that is known, and where it is from.')
+    .example({ count: 18_250, from: 'engine', at: null }),
   primary_key: texts.example(['id']),
   partitioning: record({
     columns: Joi.array()
@@ -206,19 +237,40 @@ export const tableRecord = exampleRecord({
     learning: record({ seen: count, needed: count })
       .allow(null)
       .description('Updates seen, of those needed to learn a threshold; null once there is one.'),
+    schedule_id: id.allow(null).description('Null where no schedule watches it, active or not.'),
   }).example({
     status: 'fresh',
     last_updated: '2026-03-09T07:58:00.000Z',
     sla_threshold: '24h',
     checked_at: '2026-03-09T08:05:00.000Z',
     learning: null,
+    schedule_id: '0196f2e7-10ff-7a3b-8c4d-5e6f70819203',
   }),
   quality: record({
     status: Joi.valid('passing', 'failing', 'error', 'none'),
     passing: count.description('Active checks that passed last.'),
     failing: count,
     error: count.description('Checks that could not run.'),
-  }).example({ status: 'passing', passing: 5, failing: 0, error: 0 }),
+    pending: count.description('Active checks that have no result yet.'),
+  }).example({ status: 'passing', passing: 5, failing: 0, error: 0, pending: 0 }),
+  health: record({
+    status: healthStatus,
+    headline: text,
+    watched: record({
+      freshness: watchedState,
+      volume: watchedState.description('By a row count.'),
+      keys: Joi.valid(...WATCHED_STATES, 'not_watched', 'enforced')
+        .allow(null)
+        .description('`enforced` by the engine; null without a primary key of one column.'),
+    }),
+  })
+    .label('TableHealth')
+    .description('Whether it is known to be fine, and what is not watched.')
+    .example({
+      status: 'unknown',
+      headline: '5 checks pass; freshness is not watched',
+      watched: { freshness: 'not_watched', volume: 'passing', keys: 'enforced' },
+    }),
   schema_change_status: impact.example('medium'),
   owners,
   last_scan: record({

@@ -39,7 +39,8 @@ export async function changeTable(
     updatedAt: new Date(),
   })
   const known = await readExtensionFields(trx, extensions, [table.id])
-  return presentTable(source, changed, known.get(table.id) ?? {}, true)
+  const extensionFields = known.get(table.id) ?? {}
+  return presentTable(connectors, source, changed, { extensionFields, withColumns: true })
 }
 
 /** @throws 400 `VALIDATION_ERROR` on the field of the window that does not fit the table */

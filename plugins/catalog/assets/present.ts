@@ -5,6 +5,7 @@ import { maxBytesPerStatement } from '../sources/byte-limit.ts'
 import { shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import { proposeWindow } from './table-window.ts'
+import { judgeTableHealth, type JudgedFields } from './table-health.ts'
 import type { ShownTable } from './table-record.ts'
 import type { Connectors } from '../deps.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
@@ -89,6 +90,11 @@ function sourceFields(connectors: Connectors, source: Source) {
     intelligence_message: 'Not part of this version',
     data_quality_status: 'none',
     data_quality_message: 'No check watches this source',
+    health: {
+      status: 'unknown',
+      headline: 'no check watches it',
+      watched: { tables: source.tableCount, freshness: 0, volume: 0 },
+    },
     query_access_level: source.queryAccessLevel,
     intelligence_mode: 'off',
     effective_access_level: source.queryAccessLevel,
@@ -178,13 +184,13 @@ function countOf(count: number, what: string): string {
 
 /** Representation B, the record of a single table. */
 export function presentTable(
-  source: Pick<Source, 'name'>,
+  connectors: Connectors,
+  source: Pick<Source, 'name' | 'sourceType'>,
   table: ShownTable,
-  extensionFields: object,
-  withColumns: boolean,
+  { extensionFields, withColumns }: { extensionFields: JudgedFields; withColumns: boolean },
 ) {
   return {
-    ...presentListedTable(source, table, extensionFields),
+    ...presentListedTable(connectors, source, table, extensionFields),
     partitioning: presentPartitioning(table.partitioning),
     default_window: table.windowSetting,
     proposed_window: table.windowSetting
@@ -216,12 +222,25 @@ function presentPartitioning(partitioning: TablePartitioning | null) {
   }
 }
 
+const UNWATCHED_FRESHNESS = {
+  status: 'unknown',
+  last_updated: null,
+  sla_threshold: null,
+  checked_at: null,
+  learning: null,
+  schedule_id: null,
+}
+const NO_QUALITY = { status: 'none', passing: 0, failing: 0, error: 0, pending: 0 }
+
 /** The record of a table in lists, without what needs its columns. */
 export function presentListedTable(
-  source: Pick<Source, 'name'>,
+  connectors: Connectors,
+  source: Pick<Source, 'name' | 'sourceType'>,
   table: Omit<ShownTable, 'columns' | 'partitioning' | 'windowSetting'>,
-  extensionFields: object,
+  extensionFields: JudgedFields,
 ) {
+  const { watched: _, ...shown } = extensionFields
+  const estimated = table.estimatedRows === null ? null : Number(table.estimatedRows)
   return {
     id: table.id,
     qualified_name: table.qualifiedName,
@@ -236,21 +255,22 @@ export function presentListedTable(
     absence: table.absence,
     read_error: table.readError,
     column_count: table.columnCount,
-    estimated_rows: table.estimatedRows === null ? null : Number(table.estimatedRows),
+    estimated_rows: estimated,
+    known_rows: estimated === null ? null : { count: estimated, from: 'engine', at: null },
     primary_key: table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? [],
-    freshness: {
-      status: 'unknown',
-      last_updated: null,
-      sla_threshold: null,
-      checked_at: null,
-      learning: null,
-    },
-    quality: { status: 'none', passing: 0, failing: 0, error: 0 },
-    ...extensionFields,
+    freshness: UNWATCHED_FRESHNESS,
+    quality: NO_QUALITY,
+    ...shown,
+    health: judgeTableHealth(table, extensionFields, enforcesKeys(connectors, source)),
     tags: table.tags,
     created_at: table.createdAt,
     updated_at: table.updatedAt,
   }
+}
+
+/** Whether the engine of a source keeps keys unique; one that no extension provides any more says nothing. */
+function enforcesKeys(connectors: Connectors, { sourceType }: Pick<Source, 'sourceType'>): boolean {
+  return connectors.has(sourceType) && connectors.get(sourceType).dialect.comparison?.enforcesKeys === true
 }
 
 export function presentChange(change: SchemaChange) {

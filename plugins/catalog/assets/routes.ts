@@ -36,12 +36,13 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     const { companyId } = caller(request)
     const assetId = param(request, 'asset_id')
     const read = UUID.test(assetId) && (await readRecord(request, companyId, assetId))
-    if (read) return presentTable(read.source, read.table, read.extensionFields, withColumns)
+    if (read) return presentTable(connectors, read.source, read.table, { ...read, withColumns })
     return inCompany(request, async trx => {
       const { source, table } = await findAsset(trx, assetId)
       if (!table) return presentSource(connectors, trx, source, extensions)
       const fields = await readExtensionFields(trx, extensions, [table.id], { isSingle: true })
-      return presentTable(source, table, fields.get(table.id) ?? {}, withColumns)
+      const extensionFields = fields.get(table.id) ?? {}
+      return presentTable(connectors, source, table, { extensionFields, withColumns })
     })
   }
 
@@ -62,7 +63,7 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
       const data = [
         ...(await presentSources(connectors, trx, sources, extensions)),
         ...tables.map(({ source, table }) =>
-          presentListedTable(source, table, fieldsById.get(table.id) ?? {}),
+          presentListedTable(connectors, source, table, fieldsById.get(table.id) ?? {}),
         ),
       ]
       return { data, pagination: pagination(total, query) }

@@ -7,9 +7,10 @@ import {
   type Readings,
   type Transaction,
 } from '../../../server/database/database.ts'
-import { Table } from '../models.ts'
+import { Table, type Source } from '../models.ts'
 import { openChangesOfTables } from '../drift/open-changes.ts'
 import type { AssetExtension } from './asset-extensions.ts'
+import type { JudgedFields } from './table-health.ts'
 
 /** Columns of a table that its record shows. Named one by one: `*` in a prepared statement fails after a migration. */
 const SHOWN_COLUMNS = [
@@ -41,7 +42,7 @@ export type ShownTable = Pick<Table, (typeof SHOWN_COLUMNS)[number]>
 
 const SHOWN_TABLE_QUERY = `
   select ${SHOWN_COLUMNS.map(name => `t.${name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)}`).join(', ')},
-    s.name as source_name
+    s.name as source_name, s.source_type
   from tables t join sources s on s.company_id = t.company_id and s.id = t.source_id
   where t.company_id = :company_id and t.id = :id`
 
@@ -54,7 +55,7 @@ export async function readExtensionFields(
   extensions: readonly AssetExtension[],
   tableIds: readonly string[],
   { isSingle = false } = {},
-): Promise<Map<string, object>> {
+): Promise<Map<string, JudgedFields>> {
   if (tableIds.length === 0) return new Map()
   const { readings, merge } = extensionReadings(companyOf(trx), extensions, tableIds, isSingle)
   return merge(await Promise.all(readings.map(({ text, bindings }) => rows(trx, text, bindings))))
@@ -62,9 +63,9 @@ export async function readExtensionFields(
 
 /** A table as its record shows it. */
 interface TableRecord {
-  source: { name: string }
+  source: Pick<Source, 'name' | 'sourceType'>
   table: ShownTable
-  extensionFields: object
+  extensionFields: JudgedFields
 }
 
 /** The statements that read a table by UUID with all fields of its record, and what makes the record of their rows. */
@@ -85,9 +86,10 @@ export function tableRecordReadings(
     recordOf([tables, ...others]) {
       const [row] = tables as Pojo[]
       if (!row) return undefined
-      const { sourceName, ...columns } = row
+      const { sourceName, sourceType, ...columns } = row
       const table = Table.fromDatabaseJson(columns)
-      return { source: { name: String(sourceName) }, table, extensionFields: merge(others).get(id) ?? {} }
+      const source = { name: String(sourceName), sourceType: String(sourceType) }
+      return { source, table, extensionFields: merge(others).get(id) ?? {} }
     },
   }
 }
@@ -108,12 +110,12 @@ function extensionReadings(
   ]
   return {
     readings: all.map(({ reading }) => reading),
-    merge(answers: readonly object[][]): Map<string, object> {
+    merge(answers: readonly object[][]): Map<string, JudgedFields> {
       const maps = all.map((fields, index) => fields.fieldsByTable(answers[index] ?? []))
       return new Map(
         tableIds.map(id => [
           id,
-          Object.assign({ schema_change_status: 'none' }, ...maps.map(map => map.get(id))) as object,
+          Object.assign({ schema_change_status: 'none' }, ...maps.map(map => map.get(id))) as JudgedFields,
         ]),
       )
     },

@@ -1,0 +1,125 @@
+/** What of tables their checks watch: freshness, volume and keys, each with how it did last. */
+import type { Reading } from '../../server/database/database.ts'
+import type { SourceHealth, WatchedParts, WatchedState } from '../catalog/api.ts'
+import type { CheckDeps } from './deps.ts'
+import { isOfKinds } from './list/list-columns.ts'
+import type { CheckStatus } from './models.ts'
+import type { StatusCounts } from './types.ts'
+
+type Kinds = CheckDeps['kinds']
+
+/** The part of a table that a check watches, in SQL. A row count of some rows says nothing of the others. */
+const PART = `case when kind = 'freshness' then 'freshness'
+  when kind = 'metric' and type = 'row_count' and filter is null then 'volume'
+  when kind = 'validity' and type = 'UNIQUE' and filter is null then 'unique' else 'other' end`
+
+type Part = 'freshness' | 'volume' | 'unique' | 'other'
+
+/** Active checks of one table or source, counted by how they did last. */
+export interface PartCount {
+  owner: string
+  part: Part
+  /** Of the part `unique`; null of others and of sources. */
+  columnName: string | null
+  status: CheckStatus | null
+  count: number
+  /** Tables with such a check. */
+  tables: number
+}
+
+/** What counts the active checks of tables by what they watch and how they did last. */
+export function tablePartReading(
+  kinds: Kinds,
+  companyId: string,
+  tableIds: readonly string[],
+): Reading<PartCount> {
+  return {
+    name: 'watched parts of tables',
+    text: `select table_id as owner, ${PART} as part, case when type = 'UNIQUE' then column_name end as column_name,
+        status, cast(count(*) as int) as count, 1 as tables
+      from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')
+        and table_id = any(cast(:ids as uuid[]))
+      group by 1, 2, 3, 4`,
+    bindings: { company_id: companyId, ids: [...tableIds] },
+  }
+}
+
+/** The same of sources. */
+export function sourcePartReading(
+  kinds: Kinds,
+  companyId: string,
+  sourceIds: readonly string[],
+): Reading<PartCount> {
+  return {
+    name: 'watched parts of sources',
+    text: `select source_id as owner, ${PART} as part, null as column_name, status, cast(count(*) as int) as count,
+        cast(count(distinct case when kind = 'metric' then table_id end) as int) as tables
+      from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')
+        and source_id = any(cast(:ids as uuid[]))
+      group by 1, 2, 4`,
+    bindings: { company_id: companyId, ids: [...sourceIds] },
+  }
+}
+
+/** From best to worst: the worst of several checks counts. */
+const STATES: readonly WatchedState[] = ['passing', 'pending', 'error', 'failing']
+
+function stateOf(status: CheckStatus | null): WatchedState {
+  if (status === 'error') return 'error'
+  return status === null ? 'pending' : status === 'fail' ? 'failing' : 'passing'
+}
+
+function worst(counts: readonly PartCount[]): WatchedState | null {
+  const places = counts.map(({ status }) => STATES.indexOf(stateOf(status)))
+  return places.length === 0 ? null : STATES[Math.max(...places)]!
+}
+
+/** The parts of one table. */
+export function watchedParts(counts: readonly PartCount[]): WatchedParts {
+  const of = (part: Part) => counts.filter(count => count.part === part)
+  const uniques = Map.groupBy(of('unique'), ({ columnName }) => columnName ?? '')
+  return {
+    freshness: worst(of('freshness')),
+    volume: worst(of('volume')),
+    uniques: Object.fromEntries([...uniques].map(([column, some]) => [column, worst(some)!])),
+  }
+}
+
+/** Whether all tables of a source are known to be fine. */
+export function judgeSourceHealth(
+  counts: readonly PartCount[],
+  { passing, failing, error, pending }: StatusCounts,
+  tables: number,
+): SourceHealth {
+  const freshness = counts.filter(({ part }) => part === 'freshness')
+  const scheduled = freshness.reduce((sum, { count }) => sum + count, 0)
+  const counted = counts.filter(({ part }) => part === 'volume').reduce((sum, each) => sum + each.tables, 0)
+  const watched = { tables, freshness: Math.min(tables, scheduled), volume: Math.min(tables, counted) }
+  const having = (state: WatchedState) =>
+    freshness.reduce((sum, { status, count }) => sum + (stateOf(status) === state ? count : 0), 0)
+  const stale = having('failing')
+  const unread = having('error')
+  const unknown = having('pending')
+  const missing = (['freshness', 'volume'] as const).filter(part => watched[part] < tables)
+  const isFailing = failing + error + stale + unread > 0
+  const isKnown = tables > 0 && pending + unknown === 0 && missing.length === 0
+  const headline = [
+    [
+      failing > 0 && `${failing} fail`,
+      error > 0 && `${error} could not run`,
+      passing > 0 && `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`,
+      pending > 0 && `${pending} not yet run`,
+    ]
+      .filter(Boolean)
+      .join(', ') || 'no check watches it',
+    stale > 0 && `${stale} of ${tables} tables are stale`,
+    unread > 0 && `the freshness of ${unread} could not be checked`,
+    unknown > 0 && `the freshness of ${unknown} is not known yet`,
+    ...missing.map(part => `${part} is not watched in ${tables - watched[part]} of ${tables} tables`),
+  ]
+  return {
+    status: isFailing ? 'failing' : isKnown ? 'fine' : 'unknown',
+    headline: headline.filter(Boolean).join('; '),
+    watched,
+  }
+}
