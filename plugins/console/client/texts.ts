@@ -71,8 +71,23 @@ export const texts = {
   discover: 'Discover now',
   testConnection: 'Test connection',
   notMonitored: 'not watched',
-  checksOf: ({ passing, failing, error }: { passing: number; failing: number; error: number }) =>
-    [passing && `${passing} pass`, failing && `${failing} fail`, error && `${error} in error`]
+  learningOf: (learning: { seen: number; needed: number } | null) =>
+    learning ? `learning, ${learning.seen} of ${learning.needed} updates` : undefined,
+  partlyWatched: (status: string, { freshness, tables }: { freshness: number; tables: number }) =>
+    freshness < tables ? `${status}, ${freshness} of ${tables} watched` : status,
+  rowsFrom: { engine: 'as the database estimates', row_count: 'by a row count', profile: 'by a profile' },
+  checksOf: ({
+    passing,
+    failing,
+    error,
+    pending,
+  }: Record<'passing' | 'failing' | 'error' | 'pending', number>) =>
+    [
+      passing && `${passing} pass`,
+      failing && `${failing} fail`,
+      error && `${error} in error`,
+      pending && `${pending} not yet run`,
+    ]
       .filter(Boolean)
       .join(', ') || 'no checks',
 

@@ -18,6 +18,18 @@ export function useSources(order?: { sort: 'name'; order: SortOrder }): Data<Sou
   })
 }
 
+/** How fresh the tables of a source are: no green sign while some are not watched. */
+export function freshnessOf({ freshness_status: status, health: { watched } }: Source) {
+  const isKnown = status !== 'fresh' || watched.freshness >= watched.tables
+  return isKnown ? { status } : { status: 'unknown', word: texts.partlyWatched(status, watched) }
+}
+
+/** How its checks do: no green sign while something of a table is not known. */
+export function checksOf({ data_quality_status: status, health }: Source) {
+  const isKnown = status !== 'passing' || health.status !== 'unknown'
+  return isKnown ? { status } : { status: 'unknown', word: status }
+}
+
 /** Sources with their state, a line each. @param props.isSortable whether the address says how they are sorted */
 export function SourceTable({
   sources,
@@ -42,12 +54,12 @@ export function SourceTable({
     {
       label: texts.freshness,
       title: source => source.freshness_message,
-      cell: source => html`<${Status} status=${source.freshness_status} />`,
+      cell: source => html`<${Status} ...${freshnessOf(source)} />`,
     },
     {
       label: texts.checks,
-      title: source => source.data_quality_message,
-      cell: source => html`<${Status} status=${source.data_quality_status} />`,
+      title: source => source.health.headline,
+      cell: source => html`<${Status} ...${checksOf(source)} />`,
     },
     {
       label: texts.changes,

@@ -1,5 +1,7 @@
+import type { Table } from 'tidemark/client'
 import { html } from '../lib/html.ts'
 import { inWords } from '../lib/format.ts'
+import { texts } from '../texts.ts'
 
 /** How a status looks: a colour and a shape, beside its word. */
 export type Tone = 'ok' | 'warning' | 'critical' | 'unknown' | 'info'
@@ -62,4 +64,10 @@ export function Shape({ tone }: { tone: Tone }) {
 export function Status({ status, word }: { status: string | null | undefined; word?: string }) {
   const text = word ?? inWords((status ?? 'unknown').toLowerCase())
   return html`<span class="status"><${Shape} tone=${toneOf(status)} />${text}</span>`
+}
+
+/** How many checks do what; no green sign while one has no result. */
+export function CheckCounts({ quality }: { quality: Table['quality'] }) {
+  const isOpen = quality.status === 'passing' && quality.pending > 0
+  return html`<${Status} status=${isOpen ? 'pending' : quality.status} word=${texts.checksOf(quality)} />`
 }

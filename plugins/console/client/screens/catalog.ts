@@ -13,7 +13,7 @@ import { readSort } from '../parts/table/table-head.ts'
 import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { Status } from '../parts/status.ts'
+import { CheckCounts, Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 
@@ -169,16 +169,16 @@ const COLUMNS: Column<Table>[] = [
   {
     label: texts.freshness,
     cell: ({ freshness }) =>
-      freshness.checked_at === null
+      freshness.schedule_id === null
         ? quiet(texts.notMonitored)
-        : html`<${Status} status=${freshness.status} />`,
+        : html`<${Status} status=${freshness.status} word=${texts.learningOf(freshness.learning)} />`,
   },
   {
     label: texts.checks,
     cell: ({ quality }) =>
-      quality.status === 'none'
+      quality.status === 'none' && quality.pending === 0
         ? quiet(texts.notMonitored)
-        : html`<${Status} status=${quality.status} word=${texts.checksOf(quality)} />`,
+        : html`<${CheckCounts} quality=${quality} />`,
   },
   {
     label: texts.changes,
@@ -190,7 +190,7 @@ const COLUMNS: Column<Table>[] = [
           /></a>`,
   },
   { label: texts.columns, className: 'right', cell: table => formatNumber(table.column_count) },
-  { label: texts.rows, className: 'right', cell: table => formatNumber(table.estimated_rows) },
+  { label: texts.rows, className: 'right', cell: table => formatNumber(table.known_rows?.count ?? null) },
   {
     label: texts.tags,
     cell: table =>

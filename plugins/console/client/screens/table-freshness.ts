@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { formatSpan, formatTime, zone } from '../lib/format.ts'
@@ -32,25 +31,23 @@ const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSc
 const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
 const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
 
-/** Whether a table has no schedule. */
-const isUnwatched = (error: unknown) => error instanceof ApiError && error.status === 422
-
 /** How old the newest data of a table is, and the schedule that watches it. */
 export function FreshnessTab({ table, reload }: TabProps) {
   const [isEditing, setEditing] = useState(false)
+  const isWatched = table.freshness.schedule_id !== null
   const asked = useData(
-    `freshness of ${table.id} ${zone()}`,
+    isWatched ? `freshness of ${table.id} ${zone()}` : null,
     async signal => (await load(table.id, signal)) as Freshness,
   )
   const changed = () => {
-    asked.reload()
+    if (isWatched) asked.reload()
     reload()
   }
   const saved = () => {
     setEditing(false)
     changed()
   }
-  if (isUnwatched(asked.error))
+  if (!isWatched)
     return html`<${Empty} title="No freshness schedule watches this table">
         ${
           !canWrite() &&
@@ -79,7 +76,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
         <dl class="facts">
           <div>
             <dt>${texts.status}</dt>
-            <dd><${Status} status=${found.status} /></dd>
+            <dd><${Status} status=${found.status} word=${texts.learningOf(found.learning)} /></dd>
           </div>
           <div>
             <dt>${texts.lastUpdate}</dt>
@@ -106,6 +103,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
           </div>
         </dl>
         ${found.error_message && html`<p class="bad">${found.error_message}</p>`}
+        ${found.note && html`<p class="quiet">${found.note}.</p>`}
         <${SeriesChart}
           id=${`freshness ${table.id} ${found.checked_at}`}
           title=${texts.ageOverTime}

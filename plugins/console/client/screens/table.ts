@@ -9,7 +9,7 @@ import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.ts'
 import { lazy } from '../parts/lazy.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { Shape, Status } from '../parts/status.ts'
+import { CheckCounts, Shape, Status } from '../parts/status.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { Ago } from '../parts/time.ts'
 import { costTexts } from './source/cost-texts.ts'
@@ -85,7 +85,7 @@ function ShareButton({ table }: { table: Table }) {
 
 /** The answer in words, then what it rests on. */
 function Header({ table }: { table: Table }) {
-  const { quality, freshness, source, schema, tags, owners = [] } = table
+  const { quality, freshness, health, source, schema, tags, owners = [] } = table
   const failing = quality.failing + quality.error
   const critical = [
     table.absence && 'it is no longer in its source',
@@ -94,10 +94,10 @@ function Header({ table }: { table: Table }) {
     failing > 0 && countOf(failing, 'failing check'),
     table.schema_change_status === 'high' && texts.changesToReview,
   ].filter(Boolean)
-  const isWatched = quality.status !== 'none' || freshness.status === 'fresh'
   const isChanged = table.schema_change_status !== 'none'
   const problems = critical.length > 0 || !isChanged ? critical : [texts.changesToReview]
-  const tone = critical.length > 0 ? 'critical' : isChanged ? 'warning' : isWatched ? 'ok' : 'unknown'
+  const tone =
+    critical.length > 0 ? 'critical' : isChanged ? 'warning' : health.status === 'fine' ? 'ok' : 'unknown'
   return html`<header class="table-header">
     <p class="path">
       <a href=${sourceAddress(source)}><bdi>${source}</bdi></a> ${'/ '}<a
@@ -111,9 +111,9 @@ function Header({ table }: { table: Table }) {
         >${
           problems.length > 0
             ? `${table.name}: ${problems.join(', ')}`
-            : quality.status === 'none'
-              ? table.name
-              : `${table.name} is fine`
+            : health.status === 'fine'
+              ? `${table.name} is fine`
+              : `${table.name}: ${health.headline}`
         }</bdi
       >
     </h1>
@@ -122,15 +122,18 @@ function Header({ table }: { table: Table }) {
     <dl class="facts">
       <div>
         <dt>${texts.checks}</dt>
-        <dd><${Status} status=${quality.status} word=${texts.checksOf(quality)} /></dd>
+        <dd><${CheckCounts} quality=${quality} /></dd>
       </div>
       <div>
         <dt>${texts.freshness}</dt>
         <dd>
           ${
-            freshness.checked_at === null
+            freshness.schedule_id === null
               ? html`<span class="quiet">${texts.notMonitored}</span>`
-              : html`<${Status} status=${freshness.status} /> <${Ago} at=${freshness.last_updated} />`
+              : html`<${Status}
+                    status=${freshness.status}
+                    word=${texts.learningOf(freshness.learning)}
+                  />${' '} ${freshness.last_updated && html`<${Ago} at=${freshness.last_updated} />`}`
           }
         </dd>
       </div>
@@ -153,7 +156,7 @@ function Header({ table }: { table: Table }) {
       </div>
       <div>
         <dt>${texts.rows}</dt>
-        <dd>${formatNumber(table.estimated_rows)}</dd>
+        <dd>${formatRows(table)}</dd>
       </div>
       ${
         table.last_scan &&
@@ -184,4 +187,11 @@ function Header({ table }: { table: Table }) {
     </dl>
     <${ShareButton} table=${table} />
   </header>`
+}
+
+/** The newest number of rows that is known, and where it is from. */
+function formatRows({ known_rows: rows }: Table) {
+  if (!rows) return '–'
+  return html`${formatNumber(rows.count)}${' '}
+    <span class="quiet">${texts.rowsFrom[rows.from]} ${rows.at && html`<${Ago} at=${rows.at} />`}</span>`
 }

@@ -82,10 +82,9 @@ export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: {
-      // A single value stands in the middle of a day.
+      // A single value ends a day: no axis runs beyond the newest value.
       x: {
-        range: (_u, from, to) =>
-          points.length === 1 ? [from - DAY_SECONDS / 2, from + DAY_SECONDS / 2] : [from, to],
+        range: (_u, from, to) => (points.length === 1 ? [from - DAY_SECONDS, from] : [from, to]),
       },
       y: { range: (_u, low, high) => rangeOf(low, high, threshold) },
     },

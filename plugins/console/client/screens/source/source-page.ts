@@ -11,6 +11,7 @@ import { useTitle } from '../../parts/frame.ts'
 import { lazy } from '../../parts/lazy.ts'
 import { notify, notifyOfJob } from '../../parts/notices.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
+import { checksOf, freshnessOf } from '../../parts/source-table.ts'
 import { Status } from '../../parts/status.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
@@ -88,21 +89,21 @@ function OverviewTab({ source, reload }: SourceTabProps) {
     </p>`
 }
 
-type Fact = [title: string, status: string, sentence: string]
+type Fact = [title: string, shown: { status: string; word?: string }, sentence: string]
 
 const FACT_COLUMNS: Column<Fact>[] = [
   { isName: true, cell: ([title]) => title },
-  { cell: ([, status]) => html`<${Status} status=${status} />` },
+  { cell: ([, shown]) => html`<${Status} ...${shown} />` },
   { cell: ([, , sentence]) => sentence },
 ]
 
 function factsOf(source: Source): Fact[] {
   return [
-    [texts.connection, source.connection_status, source.connection_message],
-    [texts.freshness, source.freshness_status, source.freshness_message],
-    [texts.checks, source.data_quality_status, source.data_quality_message],
-    [texts.changes, source.schema_change_status, source.schema_change_summary],
-    [texts.tags, source.tags_status, source.tags_message],
+    [texts.connection, { status: source.connection_status }, source.connection_message],
+    [texts.freshness, freshnessOf(source), source.freshness_message],
+    [texts.checks, checksOf(source), source.health.headline],
+    [texts.changes, { status: source.schema_change_status }, source.schema_change_summary],
+    [texts.tags, { status: source.tags_status }, source.tags_message],
   ]
 }
 
