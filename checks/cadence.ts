@@ -10,6 +10,8 @@ import {
   type ActivityClock,
 } from './activity-clock.ts'
 
+export { median } from './detector/robust.ts'
+
 export interface Cadence {
   /** The usual time of the next update, epoch seconds. */
   expectedNext: number

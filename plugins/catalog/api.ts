@@ -12,11 +12,23 @@ import type { DemoSources } from './demo.ts'
 import type { DiscoveryListener } from './deps.ts'
 import type { TableWindow } from '../../server/http/check-schemas.ts'
 import type { Run, SchemaChange, Source, Table } from './models.ts'
-import type { AssetExtension, CoverageQuery, HealthPart, OutcomeQuery } from './assets/asset-extensions.ts'
+import type {
+  AssetExtension,
+  CoverageQuery,
+  HealthPart,
+  OutcomeQuery,
+  ProfiledTimes,
+} from './assets/asset-extensions.ts'
 
 export type { DiscoveredCatalog, DiscoveryReader } from './discovery/reader.ts'
 export type { Asset } from './assets/assets.ts'
-export type { AssetExtension, CoverageQuery, HealthPart, TableFields } from './assets/asset-extensions.ts'
+export type {
+  AssetExtension,
+  CoverageQuery,
+  HealthPart,
+  ProfiledTimes,
+  TableFields,
+} from './assets/asset-extensions.ts'
 export type { SchemaChange, Source, Table } from './models.ts'
 export type { SourceHealth, WatchedParts, WatchedState } from './assets/table-health.ts'
 export type { SessionUse } from './sources/usage.ts'
@@ -170,6 +182,8 @@ export interface CatalogApi {
   readHealth(trx: Transaction, since?: Date): Promise<HealthPart[]>
   /** What tables are made from, as SELECTs of `company_id`, `table_id` and `upstream_id`; none without lineage. */
   upstreamQueries(): string[]
+  /** What the latest profiles of some tables found in columns with dates or times; none without profiles. */
+  readProfiledTimes(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, ProfiledTimes>>
 }
 
 declare module '@hapi/hapi' {

@@ -61,6 +61,10 @@ export function makeCatalog(deps: CatalogDeps): CatalogApi {
     notifyDiscovered: (trx, source) => notifyDiscovered(listeners, trx, source),
     readAtDiscovery: reader => void readers.push(reader),
     extendAssets: extension => void extensions.push(extension),
+    async readProfiledTimes(trx, tableIds) {
+      const reader = extensions.find(({ profiledTimes }) => profiledTimes)
+      return (await reader?.profiledTimes?.(trx, tableIds)) ?? new Map()
+    },
     upstreamQueries: () => extensions.flatMap(({ upstreamQuery }) => upstreamQuery ?? []),
     coverageQueries: () => [driftCoverage, ...extensions.flatMap(({ coverage }) => coverage?.() ?? [])],
     async readHealth(trx, since) {

@@ -14,7 +14,6 @@ import type { StopListener } from './declared/declared-checks.ts'
 import { depsOf } from './deps.ts'
 import { dispatch, makeScanJobs } from './jobs.ts'
 import type { CheckKind, SourceKind } from './kind.ts'
-import { knownRowsExtension } from './known-rows.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { partMismatch } from './parts/alert-kind.ts'
 import { partRoutes } from './parts/part-routes.ts'
@@ -101,7 +100,6 @@ export const checks = feature<ChecksApi>({
     alerts.addKind(partMismatch)
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
-    catalog.extendAssets(knownRowsExtension)
     catalog.extendAssets(secondTables(deps))
     server.partitions.add({
       name: 'check_results',

@@ -45,7 +45,7 @@ export {
 export { loadStates, relearn } from './past/states.ts'
 export { tableRefusal } from './run/measure.ts'
 export { causesWithoutSecondTable, loadSecondTables } from './second-tables.ts'
-export { storeFindings, type SourceFinding } from './run/findings.ts'
+export { storeFindings, storePastFindings, type PastFinding, type SourceFinding } from './run/findings.ts'
 export { seriesOutcomes } from './run/record.ts'
 export { SOURCE_JOB_SECONDS, SOURCE_JOBS_PER_COMPANY } from './source-jobs.ts'
 export {

@@ -6,20 +6,18 @@ import { isOfKinds } from './list/list-columns.ts'
 import type { CheckStatus } from './models.ts'
 import type { StatusCounts } from './types.ts'
 
-type Kinds = CheckDeps['kinds']
-
 /** The part of a table that a check watches, in SQL. A row count of some rows says nothing of the others. */
 const PART = `case when kind = 'freshness' then 'freshness'
   when kind = 'metric' and type = 'row_count' and filter is null then 'volume'
   when kind = 'validity' and type = 'UNIQUE' and filter is null then 'unique' else 'other' end`
 
-type Part = 'freshness' | 'volume' | 'unique' | 'other'
+type WatchedPart = 'freshness' | 'volume' | 'unique' | 'other'
 
 /** Active checks of one table or source, counted by how they did last. */
 export interface PartCount {
   owner: string
-  part: Part
-  /** Of the part `unique`; null of others and of sources. */
+  part: WatchedPart
+  /** Set for the part `unique` of a table. */
   columnName: string | null
   status: CheckStatus | null
   count: number
@@ -29,7 +27,7 @@ export interface PartCount {
 
 /** What counts the active checks of tables by what they watch and how they did last. */
 export function tablePartReading(
-  kinds: Kinds,
+  kinds: CheckDeps['kinds'],
   companyId: string,
   tableIds: readonly string[],
 ): Reading<PartCount> {
@@ -46,7 +44,7 @@ export function tablePartReading(
 
 /** The same of sources. */
 export function sourcePartReading(
-  kinds: Kinds,
+  kinds: CheckDeps['kinds'],
   companyId: string,
   sourceIds: readonly string[],
 ): Reading<PartCount> {
@@ -76,7 +74,7 @@ function worst(counts: readonly PartCount[]): WatchedState | null {
 
 /** The parts of one table. */
 export function watchedParts(counts: readonly PartCount[]): WatchedParts {
-  const of = (part: Part) => counts.filter(count => count.part === part)
+  const of = (part: WatchedPart) => counts.filter(count => count.part === part)
   const uniques = Map.groupBy(of('unique'), ({ columnName }) => columnName ?? '')
   return {
     freshness: worst(of('freshness')),

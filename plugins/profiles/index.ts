@@ -1,7 +1,9 @@
 import { feature } from '../../server/feature.ts'
 import type { ProfilesApi } from './api.ts'
 import { profileJob } from './job.ts'
+import { knownRowsExtension } from './known-rows.ts'
 import { profileAsset, resolveTarget } from './profile.ts'
+import { readProfiledTimes } from './profiled-times.ts'
 import { routes } from './routes.ts'
 import { readLatest } from './store.ts'
 
@@ -27,6 +29,9 @@ export const profiles = feature<ProfilesApi>({
     resolveTarget: (trx, assetId, request) => resolveTarget(catalog, trx, assetId, request),
     profileAsset: (target, options) => profileAsset({ db, config, catalog }, target, options),
   }),
+  setUp({ plugins: { catalog } }) {
+    catalog.extendAssets({ ...knownRowsExtension, profiledTimes: readProfiledTimes })
+  },
   retention: [
     {
       table: 'profiles',

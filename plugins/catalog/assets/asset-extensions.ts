@@ -10,6 +10,13 @@ export const TABLE_FILTERS = {
 
 export type TableFilterName = keyof typeof TABLE_FILTERS
 
+/** What the latest profile of a table found in its columns with dates or times. */
+export interface ProfiledTimes {
+  profiledAt: Date
+  /** By name; `max` in ISO 8601, UTC where it names no zone. */
+  columns: Readonly<Record<string, { count: number | null; nulls: number | null; max: unknown }>>
+}
+
 /** What another feature adds to assets: fields of their records, outcomes of its checks, and its part in their removal. */
 export interface AssetExtension {
   /** Fields of representation A, by source id. */
@@ -23,6 +30,8 @@ export interface AssetExtension {
   tableFilters?: Partial<Record<TableFilterName, (statuses: readonly string[]) => string>>
   /** Fields of representation B that lists leave out. */
   singleTableFields?(companyId: string, tableId: string): TableFields
+  /** What the latest profiles found in columns with dates or times, by table; tables without a profile are left out. */
+  profiledTimes?(trx: Transaction, tableIds: readonly string[]): Promise<Map<string, ProfiledTimes>>
   /** Asked after all features are registered. */
   outcomes?(): readonly OutcomeQuery[]
   /**

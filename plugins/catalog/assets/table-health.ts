@@ -1,5 +1,5 @@
 /** Whether a table is known to be fine, and what is not watched. */
-import type { ShownTable } from './table-record.ts'
+import type { Table } from '../models.ts'
 
 /** How a part of a table does that checks watch; null where no active check watches it. */
 export type WatchedState = 'passing' | 'failing' | 'error' | 'pending'
@@ -8,7 +8,7 @@ export type WatchedState = 'passing' | 'failing' | 'error' | 'pending'
 export interface WatchedParts {
   freshness: WatchedState | null
   volume: WatchedState | null
-  /** Of columns that must not repeat a value. */
+  /** By the column that must not repeat a value. */
   uniques: Record<string, WatchedState>
 }
 
@@ -50,7 +50,7 @@ const UNWATCHED: WatchedParts = { freshness: null, volume: null, uniques: {} }
  * @param enforcesKeys whether the engine rejects rows that repeat a key
  */
 export function judgeTableHealth(
-  { constraints, kind }: Pick<ShownTable, 'constraints' | 'kind'>,
+  { constraints, kind }: Pick<Table, 'constraints' | 'kind'>,
   { quality = NO_CHECKS, freshness, watched: parts = UNWATCHED }: JudgedFields,
   enforcesKeys: boolean,
 ): TableHealth {

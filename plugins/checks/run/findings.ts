@@ -35,3 +35,23 @@ export async function storeFindings(trx: Transaction, findings: readonly SourceF
   if (findings.length === 0) return
   await rows(trx, STORE_FINDINGS, { companyId: companyOf(trx), findings: JSON.stringify(findings) })
 }
+
+/** What a check of a `SourceKind` would have found in the past. */
+export interface PastFinding {
+  /** The check, by its number. */
+  id: string
+  at: Date
+  value: number
+  details: object
+}
+
+const STORE_PAST = `
+  insert into check_results (company_id, check_id, at, value, details, is_backfilled)
+  select :companyId, id, at, value, details, true
+  from jsonb_to_recordset(cast(:findings as jsonb)) as r (id bigint, at timestamptz, value float8, details jsonb)`
+
+/** Stores checks of the past, without verdicts, in one statement. */
+export async function storePastFindings(trx: Transaction, findings: readonly PastFinding[]): Promise<void> {
+  if (findings.length === 0) return
+  await rows(trx, STORE_PAST, { companyId: companyOf(trx), findings: JSON.stringify(findings) })
+}

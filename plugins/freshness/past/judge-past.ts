@@ -38,7 +38,7 @@ export interface SeenUpdates {
  * Whether values of a column are times of updates, and the checks that would have found them. Refused are columns whose
  * newest value lies ahead, and those whose newest value was, at its first reading, older than its own past lets expect:
  * then either the table is late, or its values do not follow the clock because it is loaded in batches, and only checks
- * to come can tell. Each check has what was known at its time, and nothing later.
+ * to come can show which. Each check has what was known at its time, and nothing later.
  * @param updates the newest value of each bucket of the grid, oldest first
  */
 export function judgePast(updates: readonly Date[], grid: PastGrid, seen: SeenUpdates): JudgedPast {

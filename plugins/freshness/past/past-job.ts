@@ -70,6 +70,7 @@ export function makePastJob(deps: PastDeps, { checkSource }: Pick<FreshnessApi, 
 /** A schedule whose past was not read, with what its checks found. */
 interface PendingSchedule {
   id: string
+  uuid: string
   tableId: string
   checkInterval: string
   column: string | null
@@ -93,7 +94,7 @@ async function loadPending(
 ): Promise<PendingSchedules | undefined> {
   const schedules = await rows<PendingSchedule>(
     trx,
-    `select c.id, c.table_id, c.check_interval, c.settings ->> 'timestampColumn' as "column",
+    `select c.id, c.uuid, c.table_id, c.check_interval, c.settings ->> 'timestampColumn' as "column",
        cast(c.settings ->> 'lastUpdated' as timestamptz) as newest, c.last_checked_at as read_at, u.oldest
      from checks c cross join lateral (
        select min(found.at - make_interval(secs => found.value)) as oldest from (${updatesOf('c')}) found) u
@@ -148,7 +149,7 @@ async function readPasts(
               signal,
             })
           : { checks: [], note: null }
-        pasts.push({ id: schedule.id, column: schedule.column, ...past })
+        pasts.push({ id: schedule.id, uuid: schedule.uuid, column: schedule.column, ...past })
       }
       return pasts
     },

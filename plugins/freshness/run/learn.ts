@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { median } from '../../../checks/detector/robust.ts'
+import { median } from '../../../checks/cadence.ts'
 import { companyOf, rows, type Database, type Transaction } from '../../../server/database/database.ts'
 import type { TableUpdates } from '../api.ts'
 import { Schedule } from '../models.ts'

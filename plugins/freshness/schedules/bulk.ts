@@ -4,16 +4,9 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import { invalidField } from '../../../server/http/errors.ts'
 import type { Connector } from '../../../connectors/connector.ts'
 import { parseDuration } from '../../../server/settings/durations.ts'
-import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
+import type { CatalogApi, ProfiledTimes, Source, Table } from '../../catalog/api.ts'
 import { countStatements } from '../run/measure.ts'
-import {
-  detectColumn,
-  describeNoColumn,
-  hiddenColumns,
-  type ProfiledTimes,
-  type TypedColumn,
-} from './columns.ts'
-import { readProfiledTimes } from './profiled-times.ts'
+import { detectColumn, describeNoColumn, hiddenColumns, type TypedColumn } from './columns.ts'
 import type { BulkScheduleResult, DetectedSignal, MissingSchedulesRequest, TableSignal } from '../api.ts'
 import { resolveTerms, storeSchedules, type NewSchedule, type ScheduleFields } from './schedules.ts'
 import { hasModificationTime } from './signals.ts'
@@ -55,7 +48,7 @@ export async function createSchedules(
   for (let from = 0; from < tables.length; from += TABLES_PER_STATEMENT) {
     const matching = await filterWithPauses(tables.slice(from, from + TABLES_PER_STATEMENT), isMatch)
     const unscheduled = await unscheduledTables(trx, source, matching)
-    const profiles = await profilesOf(trx, unscheduled)
+    const profiles = await profilesOf(catalog, trx, unscheduled)
     const planned = unscheduled.map(table =>
       planSchedule(catalog, source, table, {
         profile: profiles.get(table.id),
@@ -94,7 +87,7 @@ export async function findSignals(
   tableIds: readonly string[],
 ): Promise<Map<string, TableSignal>> {
   const tables = await readSchedulable(trx, source, tableIds)
-  const profiles = await profilesOf(trx, tables)
+  const profiles = await profilesOf(catalog, trx, tables)
   return new Map(
     tables.map(table => {
       const profile = profiles.get(table.id)
@@ -188,9 +181,9 @@ interface PlannedSchedule extends NewSchedule {
 }
 
 /** The profiles of tables with a column that could be chosen by one. */
-function profilesOf(trx: Transaction, tables: readonly SchedulableTable[]) {
+function profilesOf(catalog: CatalogApi, trx: Transaction, tables: readonly SchedulableTable[]) {
   const timed = tables.filter(({ columns }) => columns.some(({ kind }) => TEMPORAL_KINDS.includes(kind)))
-  return readProfiledTimes(
+  return catalog.readProfiledTimes(
     trx,
     timed.map(({ id }) => id),
   )

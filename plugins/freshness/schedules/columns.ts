@@ -1,5 +1,5 @@
 import { TEMPORAL_KINDS, type ColumnInfo, type ColumnKind } from '../../../connectors/catalog.ts'
-import type { CatalogApi, Table } from '../../catalog/api.ts'
+import type { CatalogApi, ProfiledTimes, Table } from '../../catalog/api.ts'
 
 /** Conventional names of columns with the time a row was written, the most reliable first. */
 const CONVENTIONAL_NAMES = [
@@ -46,13 +46,6 @@ const OTHER_TIMES = new Set(
    expiry hired next planned scheduled start starts target until valid validity`.split(/\s+/),
 )
 
-/** What the latest profile of a table found in its columns with dates or times. */
-export interface ProfiledTimes {
-  profiledAt: Date
-  /** By name; `max` in ISO 8601, UTC where it names no zone. */
-  columns: Readonly<Record<string, { count: number | null; nulls: number | null; max: unknown }>>
-}
-
 export interface ColumnChoice {
   /** Columns to skip. */
   hidden?: ReadonlySet<string>
@@ -69,8 +62,8 @@ const FEW_NULLS_SHARE = 0.1
 /**
  * The column that shows when a table was last updated: the first preferred name with a readable kind; else the date or
  * timestamp whose newest value, by the profile, is closest to now and not ahead of it; else, without a profile, the first
- * with a conventional name, or one that ends like a time. Of columns that are about equally new, those with few NULLs come
- * first, then conventional names.
+ * with a conventional name, or one that ends like a time. Among columns that are about equally new, those with few NULLs
+ * come first, then conventional names.
  */
 export function detectColumn<Column extends TypedColumn>(
   columns: readonly Column[],

@@ -54,7 +54,7 @@ export function scheduleDeclaration(deps: Pick<FreshnessDeps, 'alerts' | 'catalo
       const terms = resolveTerms(table.source, fields)
       const { companyId } = table.source
       const signal = await chooseSignal(catalog, table, fields, () =>
-        db.company(companyId, trx => readProfile(trx, table.table.id)),
+        db.company(companyId, trx => readProfile(catalog, trx, table.table.id)),
       )
       if (asksEngine !== false && signal.expression !== null)
         await assertExpression(catalog, table, signal.expression, asksEngine)

@@ -57,7 +57,7 @@ export async function insertSchedule(
 ): Promise<MonitoredTable> {
   const { source, table } = subject
   const terms = { ...resolveTerms(source, body), isActive: body.is_active }
-  const signal = await chooseSignal(catalog, subject, body, () => readProfile(trx, table.id))
+  const signal = await chooseSignal(catalog, subject, body, () => readProfile(catalog, trx, table.id))
   const schedule = { tableId: table.id, ...signal }
   const [stored] = await storeSchedules(trx, source, [schedule], terms)
   if (stored) return findSchedule(trx, stored.uuid)

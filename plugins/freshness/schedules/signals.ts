@@ -1,8 +1,7 @@
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
-import type { CatalogApi, Source, Table, TableContext } from '../../catalog/api.ts'
-import { detectColumn, hiddenColumns, isReadable, type ProfiledTimes } from './columns.ts'
-import { readProfiledTimes } from './profiled-times.ts'
+import type { CatalogApi, ProfiledTimes, Source, Table, TableContext } from '../../catalog/api.ts'
+import { detectColumn, hiddenColumns, isReadable } from './columns.ts'
 import type { MonitoredTable, Schedule, FreshnessSignal } from '../models.ts'
 
 /** The fields of a schedule that select its signal. */
@@ -109,10 +108,14 @@ export async function chooseSignalOfPatch(
   if (column === undefined && expression === undefined && signal === undefined) return schedule
   const subject = await catalog.loadTable(trx, schedule.tableId)
   if (!subject) throw apiError('SCHEDULE_NOT_FOUND', 'The table was removed', { schedule_id: schedule.uuid })
-  return chooseSignal(catalog, subject, patch, () => readProfile(trx, subject.table.id))
+  return chooseSignal(catalog, subject, patch, () => readProfile(catalog, trx, subject.table.id))
 }
 
 /** The times in the latest profile of a table. */
-export async function readProfile(trx: Transaction, tableId: string): Promise<ProfiledTimes | undefined> {
-  return (await readProfiledTimes(trx, [tableId])).get(tableId)
+export async function readProfile(
+  catalog: CatalogApi,
+  trx: Transaction,
+  tableId: string,
+): Promise<ProfiledTimes | undefined> {
+  return (await catalog.readProfiledTimes(trx, [tableId])).get(tableId)
 }

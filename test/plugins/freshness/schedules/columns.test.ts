@@ -1,8 +1,8 @@
 import t from 'tap'
+import type { ProfiledTimes } from '../../../../plugins/catalog/api.ts'
 import {
   describeNoColumn,
   detectColumn,
-  type ProfiledTimes,
   type TypedColumn,
 } from '../../../../plugins/freshness/schedules/columns.ts'
 

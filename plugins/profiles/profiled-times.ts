@@ -1,6 +1,6 @@
-import { TEMPORAL_KINDS } from '../../../connectors/catalog.ts'
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import type { ProfiledTimes } from './columns.ts'
+import { TEMPORAL_KINDS } from '../../connectors/catalog.ts'
+import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
+import type { ProfiledTimes } from '../catalog/api.ts'
 
 /** What the latest profiles found in columns with dates or times, by table; tables without a profile are left out. */
 export async function readProfiledTimes(
