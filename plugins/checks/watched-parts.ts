@@ -20,6 +20,8 @@ export interface PartCount {
   /** Set for the part `unique` of a table. */
   columnName: string | null
   status: CheckStatus | null
+  /** Whether its last value passed because nothing was learned yet. */
+  isLearning: boolean
   count: number
   /** Tables with such a check. */
   tables: number
@@ -34,10 +36,10 @@ export function tablePartReading(
   return {
     name: 'watched parts of tables',
     text: `select table_id as owner, ${PART} as part, case when type = 'UNIQUE' then column_name end as column_name,
-        status, cast(count(*) as int) as count, 1 as tables
+        status, is_learning, cast(count(*) as int) as count, 1 as tables
       from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')
         and table_id = any(cast(:ids as uuid[]))
-      group by 1, 2, 3, 4`,
+      group by 1, 2, 3, 4, 5`,
     bindings: { company_id: companyId, ids: [...tableIds] },
   }
 }
@@ -50,25 +52,27 @@ export function sourcePartReading(
 ): Reading<PartCount> {
   return {
     name: 'watched parts of sources',
-    text: `select source_id as owner, ${PART} as part, null as column_name, status, cast(count(*) as int) as count,
+    text: `select source_id as owner, ${PART} as part, null as column_name, status, is_learning,
+        cast(count(*) as int) as count,
         cast(count(distinct case when kind = 'metric' then table_id end) as int) as tables
       from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')
         and source_id = any(cast(:ids as uuid[]))
-      group by 1, 2, 4`,
+      group by 1, 2, 4, 5`,
     bindings: { company_id: companyId, ids: [...sourceIds] },
   }
 }
 
 /** From best to worst: the worst of several checks counts. */
-const STATES: readonly WatchedState[] = ['passing', 'pending', 'error', 'failing']
+const STATES: readonly WatchedState[] = ['passing', 'learning', 'pending', 'error', 'failing']
 
-function stateOf(status: CheckStatus | null): WatchedState {
+function stateOf({ status, isLearning }: PartCount): WatchedState {
   if (status === 'error') return 'error'
-  return status === null ? 'pending' : status === 'fail' ? 'failing' : 'passing'
+  if (status === null) return 'pending'
+  return status === 'fail' ? 'failing' : isLearning ? 'learning' : 'passing'
 }
 
 function worst(counts: readonly PartCount[]): WatchedState | null {
-  const places = counts.map(({ status }) => STATES.indexOf(stateOf(status)))
+  const places = counts.map(count => STATES.indexOf(stateOf(count)))
   return places.length === 0 ? null : STATES[Math.max(...places)]!
 }
 
@@ -91,16 +95,18 @@ export function judgeSourceHealth(
 ): SourceHealth {
   const freshness = counts.filter(({ part }) => part === 'freshness')
   const scheduled = freshness.reduce((sum, { count }) => sum + count, 0)
-  const counted = counts.filter(({ part }) => part === 'volume').reduce((sum, each) => sum + each.tables, 0)
+  const volume = counts.filter(({ part }) => part === 'volume')
+  const counted = volume.reduce((sum, each) => sum + each.tables, 0)
   const watched = { tables, freshness: Math.min(tables, scheduled), volume: Math.min(tables, counted) }
-  const having = (state: WatchedState) =>
-    freshness.reduce((sum, { status, count }) => sum + (stateOf(status) === state ? count : 0), 0)
+  const having = (state: WatchedState, some = freshness) =>
+    some.reduce((sum, each) => sum + (stateOf(each) === state ? each.count : 0), 0)
   const stale = having('failing')
   const unread = having('error')
   const unknown = having('pending')
+  const learning = having('learning', volume)
   const missing = (['freshness', 'volume'] as const).filter(part => watched[part] < tables)
   const isFailing = failing + error + stale + unread > 0
-  const isKnown = tables > 0 && pending + unknown === 0 && missing.length === 0
+  const isKnown = tables > 0 && pending + unknown + learning === 0 && missing.length === 0
   const headline = [
     [
       failing > 0 && `${failing} fail`,
@@ -113,6 +119,7 @@ export function judgeSourceHealth(
     stale > 0 && `${stale} of ${tables} tables are stale`,
     unread > 0 && `the freshness of ${unread} could not be checked`,
     unknown > 0 && `the freshness of ${unknown} is not known yet`,
+    learning > 0 && `the volume of ${learning} is learning`,
     ...missing.map(part => `${part} is not watched in ${tables - watched[part]} of ${tables} tables`),
   ]
   return {

@@ -38,7 +38,8 @@ const ASSET = `
   cross join lateral (
     select count(*) filter (where status in ('pass', 'warning')) as passing, count(*) filter (where status is null) as pending,
       count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors,
-      max(case status when 'fail' then 3 when 'error' then 2 when 'pass' then 0 when 'warning' then 0 else 1 end)
+      max(case when status = 'fail' then 4 when status = 'error' then 3 when status is null then 2
+        when is_learning then 1 else 0 end)
         filter (where type = 'row_count' and filter is null) as volume,
       json_object_agg(column_name, coalesce(status, 'pending')) filter (where type = 'UNIQUE' and filter is null) as uniques
     from checks where company_id = $1 and table_id = t.id and is_active and kind <> 'freshness'
@@ -181,7 +182,7 @@ function healthOf(
   counts: { passing: number; failing: number; error: number; pending: number },
 ) {
   const { passing, failing, error, pending } = counts
-  const STATES = ['passing', 'pending', 'error', 'failing']
+  const STATES = ['passing', 'learning', 'pending', 'error', 'failing']
   const key = row.constraints.find(({ type, columns }) => type === 'primary_key' && columns.length === 1)
   const named = {
     pass: 'passing',
@@ -201,7 +202,10 @@ function healthOf(
   const missing = Object.entries(watched).flatMap(([part, state]) => (state === 'not_watched' ? [part] : []))
   const isFailing = failing + error > 0 || freshness === 'failing' || freshness === 'error'
   const isKnown =
-    pending === 0 && !Object.values(watched).some(state => state === 'pending' || state === 'not_watched')
+    pending === 0 &&
+    !Object.values(watched).some(
+      state => state === 'pending' || state === 'learning' || state === 'not_watched',
+    )
   const counted = [
     failing && `${failing} fail`,
     error && `${error} could not run`,

@@ -34,7 +34,7 @@ const owners = Joi.array()
   .description('Who owns it, by the most specific object that has owners.')
   .example([])
 
-const WATCHED_STATES = ['passing', 'failing', 'error', 'pending'] as const
+const WATCHED_STATES = ['passing', 'failing', 'error', 'pending', 'learning'] as const
 const watchedState = Joi.valid(...WATCHED_STATES, 'not_watched')
 const healthStatus = Joi.valid('fine', 'failing', 'unknown').description(
   'fine only where freshness, volume and keys are watched and all checks pass.',

@@ -2,7 +2,7 @@
 import type { Table } from '../models.ts'
 
 /** How a part of a table does that checks watch; null where no active check watches it. */
-export type WatchedState = 'passing' | 'failing' | 'error' | 'pending'
+export type WatchedState = 'passing' | 'failing' | 'error' | 'pending' | 'learning'
 
 /** What the checks of a table watch, as the feature of checks counts it. */
 export interface WatchedParts {
@@ -63,8 +63,7 @@ export function judgeTableHealth(
   }
   const states = Object.values(watched)
   const isFailing = quality.failing + quality.error > 0 || states.some(isBad)
-  const isKnown =
-    quality.pending === 0 && !states.some(state => state === 'pending' || state === 'not_watched')
+  const isKnown = quality.pending === 0 && !states.some(isUnknown)
   return {
     status: isFailing ? 'failing' : isKnown ? 'fine' : 'unknown',
     headline: [describeChecks(quality), ...describeParts(watched, freshness)].join('; '),
@@ -72,11 +71,15 @@ export function judgeTableHealth(
   }
 }
 
+const isUnknown = (state: string | null) =>
+  state === 'pending' || state === 'learning' || state === 'not_watched'
+
 const isBad = (state: string | null) => state === 'failing' || state === 'error'
 
 /** A verdict that has lapsed is none. */
 function freshnessState({ freshness: state }: WatchedParts, shown: JudgedFields['freshness']) {
   if (state === null) return 'not_watched'
+  if (shown?.learning) return 'learning'
   return state === 'passing' && shown?.status !== 'fresh' ? 'pending' : state
 }
 
@@ -101,13 +104,11 @@ function describeParts(watched: TableHealth['watched'], freshness: JudgedFields[
   return [
     ...(watched.freshness === 'failing' ? ['its data is stale'] : []),
     ...(watched.freshness === 'error' ? ['its freshness could not be checked'] : []),
-    ...(watched.freshness === 'pending'
-      ? [
-          learning
-            ? `freshness is learning, ${learning.seen} of ${learning.needed} updates`
-            : 'its freshness is not known yet',
-        ]
+    ...(watched.freshness === 'pending' ? ['its freshness is not known yet'] : []),
+    ...(watched.freshness === 'learning' && learning
+      ? [`freshness is learning, ${learning.seen} of ${learning.needed} updates`]
       : []),
+    ...(watched.volume === 'learning' ? ['volume is learning'] : []),
     ...(unwatched.length > 0 ? [`${listWords(unwatched)} ${areWords(unwatched)} not watched`] : []),
   ]
 }

@@ -7,7 +7,7 @@ const counted = (
   count: number,
   more: Partial<PartCount> = {},
 ) => ({
-  ...{ owner: 'x', part, columnName: null, status, count, tables: count },
+  ...{ owner: 'x', part, columnName: null, status, isLearning: false, count, tables: count },
   ...more,
 })
 const passing = (count: number) => ({ passing: count, failing: 0, error: 0, pending: 0 })
@@ -15,7 +15,7 @@ const passing = (count: number) => ({ passing: count, failing: 0, error: 0, pend
 t.test('of several checks of one part the worst counts', async t => {
   t.same(
     watchedParts([
-      counted('volume', 'pass', 1),
+      counted('volume', 'pass', 1, { isLearning: true }),
       counted('volume', 'fail', 1),
       counted('unique', 'pass', 1, { columnName: 'id' }),
       counted('unique', null, 1, { columnName: 'email' }),
@@ -54,6 +54,11 @@ t.test('a source is fine only where each of its tables is watched', async t => {
   t.match(judgeSourceHealth(stale, { ...passing(2), failing: 1 }, 2), {
     status: 'failing',
     headline: '1 fail, 2 checks pass; 1 of 2 tables are stale; the freshness of 1 could not be checked',
+  })
+  const young = [counted('freshness', 'pass', 2), counted('volume', 'pass', 2, { isLearning: true })]
+  t.match(judgeSourceHealth(young, passing(2), 2), {
+    status: 'unknown',
+    headline: '2 checks pass; the volume of 2 is learning',
   })
   t.match(judgeSourceHealth([], passing(0), 0), { status: 'unknown', headline: 'no check watches it' })
 })

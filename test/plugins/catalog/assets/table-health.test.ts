@@ -49,9 +49,9 @@ t.test('the headline says what is not watched, and what is not known yet', async
     headline({
       quality: quality(1),
       freshness: { status: 'unknown', learning: { seen: 3, needed: 7 } },
-      watched: { ...WATCHED, freshness: 'pending' },
+      watched: { ...WATCHED, freshness: 'pending', volume: 'learning' },
     }),
-    '1 check passes; freshness is learning, 3 of 7 updates',
+    '1 check passes; freshness is learning, 3 of 7 updates; volume is learning',
   )
 })
 
