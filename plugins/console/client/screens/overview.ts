@@ -123,7 +123,9 @@ function Headline({ summary }: { summary: Summary }) {
   const { active_alerts: open, affected_tables: affected } = alerts
   return html`<div class="headline">
     <h1>
-      <${Shape} tone=${toneOf(status)} />
+      <${Shape}
+        tone=${status === 'healthy' && coverage.watched_tables < coverage.total_tables ? 'unknown' : toneOf(status)}
+      />
       ${
         affected > 0
           ? texts.needAttention(affected, coverage.total_tables)
@@ -190,7 +192,7 @@ function Numbers({
         name="Stale tables"
         value=${freshness.stale}
         href=${withQuery('/catalog', { status: 'stale' })}
-        tone=${freshness.stale > 0 ? 'critical' : 'ok'}
+        tone=${freshness.stale > 0 ? 'critical' : freshness.fresh < coverage.total_tables ? 'unknown' : 'ok'}
         help="freshness#how-it-is-judged"
         >${texts.ofMonitored(freshness.total_tables)}<//
       >`
@@ -218,7 +220,7 @@ function Numbers({
       name="Watched tables"
       value=${`${Math.round(share)} %`}
       href="/catalog"
-      tone=${share >= 50 ? 'ok' : 'info'}
+      tone=${share >= 100 ? 'ok' : 'info'}
       help="coverage#coverage"
       >${formatNumber(coverage.watched_tables)} ${texts.ofTables(coverage.total_tables)}<//
     >

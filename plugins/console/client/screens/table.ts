@@ -133,7 +133,7 @@ function Header({ table }: { table: Table }) {
               : html`<${Status}
                     status=${freshness.status}
                     word=${texts.learningOf(freshness.learning)}
-                  />${' '} ${freshness.last_updated && html`<${Ago} at=${freshness.last_updated} />`}`
+                  />${freshness.learning ? ', newest ' : ' '}${freshness.last_updated && html`<${Ago} at=${freshness.last_updated} />`}`
           }
         </dd>
       </div>
