@@ -311,6 +311,8 @@ export interface IncidentsApi {
     trx: Transaction,
     alertIds: readonly string[],
   ): Promise<{ grouped: number; changed: number; ended: number }>
+  /** Merges and splits active incidents by the lineage of now. A job does so every ten minutes. */
+  review(trx: Transaction): Promise<void>
 }
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. They send nothing. */
@@ -339,7 +341,7 @@ declare module '@hapi/hapi' {
       demo: DemoAlerts
       incidents: IncidentsApi
       /** The steps of the sweep, by name. */
-      sweep: Record<'woken' | 'postponed' | 'resent' | 'disabled', SweepStep>
+      sweep: Record<'woken' | 'postponed' | 'resent' | 'ended' | 'disabled', SweepStep>
     }
   }
 }

@@ -19,7 +19,7 @@ import { webhook } from './destinations/webhook.ts'
 import { explainRoutes } from './incidents/explain/routes.ts'
 import { makeIncidentJobs } from './incidents/jobs.ts'
 import { incidentRoutes } from './incidents/lifecycle/routes.ts'
-import { updateIncidents } from './incidents/update.ts'
+import { reviewByLineage, updateIncidents } from './incidents/update.ts'
 import { makeAttemptJobs, makeSweepJob, sweepSteps } from './jobs.ts'
 import { createKindRegistry, destinationDisabled } from './kinds.ts'
 import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
@@ -102,7 +102,10 @@ export const alerts = feature<PluginProperties['alerts']>({
         subscriptions,
         sweep,
         demo: makeDemoAlerts(deps),
-        incidents: { update: (trx, alertIds) => updateIncidents(deps, trx, alertIds) },
+        incidents: {
+          update: (trx, alertIds) => updateIncidents(deps, trx, alertIds),
+          review: trx => reviewByLineage(deps, trx),
+        },
       },
       jobs: [...attemptJobs, makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps)],
       routes: [...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)],

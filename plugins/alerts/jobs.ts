@@ -10,6 +10,7 @@ import { IS_POSTPONED } from './delivery/postponed.ts'
 import { deliverJob, retryJob, type AttemptData } from './delivery/job-kinds.ts'
 import { sweepCompanies } from './delivery/sweep-companies.ts'
 import type { Deps } from './deps.ts'
+import { sendHeldEnds } from './incidents/held-ends.ts'
 import { disableFailingDestinations } from './lifecycle/auto-disable.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
 import { lockFreePendingDelivery } from './locks.ts'
@@ -38,6 +39,7 @@ export function sweepSteps(deps: Deps): PluginProperties['alerts']['sweep'] {
     woken: log => wakeSnoozed(deps, log),
     postponed: log => sendPostponed(deps, log),
     resent: log => requeueLost(deps, log),
+    ended: log => sendHeldEnds(deps, log),
     disabled: log => disableFailingDestinations(deps, log),
   }
 }

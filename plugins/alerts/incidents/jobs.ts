@@ -1,15 +1,16 @@
 import Joi from 'joi'
 import { prune } from '../../../server/database/prune.ts'
 import type { Job } from '../../../server/jobs/jobs.ts'
+import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
 import { incidentsJob } from '../lifecycle/notice.ts'
-import { IS_ACTIVE } from './models.ts'
 import { IS_OPEN } from '../models.ts'
-import { updateIncidents } from './update.ts'
+import { IS_ACTIVE } from './models.ts'
+import { reviewByLineage, updateIncidents } from './update.ts'
 
 /** The jobs of incidents. */
 export function makeIncidentJobs(deps: Deps): Job[] {
-  return [makeUpdateJob(deps) as Job, makeSweepJob(deps), pruneJob]
+  return [makeUpdateJob(deps) as Job, makeSweepJob(deps), makeReviewJob(deps), pruneJob]
 }
 
 function makeUpdateJob(deps: Deps): Job<{ company_id: string; alert_ids: string[] }> {
@@ -59,6 +60,27 @@ const LEFT_ALERTS = `
     group by i.id, i.company_id
    having bool_and(a.resolved_at < now() - make_interval(secs => 60 + :delay))
     limit :most)`
+
+/** Merges and splits active incidents by lineage that arrived after their alerts, company by company. */
+function makeReviewJob(deps: Deps): Job {
+  return {
+    name: 'incidents.review',
+    data: Joi.object({}),
+    every: '*/10 * * * *',
+    concurrency: { local: 1 },
+    async work(_data, { log }) {
+      const companies = await deps.db.statement<{ companyId: string }>(
+        `select distinct company_id from incidents where ${IS_ACTIVE} and last_alert_at >= now() - interval '1 day'`,
+        {},
+      )
+      const reviewed = await sweepCompanies(log, 'review incidents', companies, async companyId => {
+        await deps.db.company(companyId, trx => reviewByLineage(deps, trx))
+        return 1
+      })
+      return { reviewed }
+    },
+  }
+}
 
 /** Per transaction. */
 const BATCH_ROWS = 500

@@ -2,6 +2,7 @@ import { CompanyRow } from '../../../server/database/database.ts'
 import { newestFirst } from '../../../server/http/page.ts'
 import type { Severity } from '../api.ts'
 import type { NamedCause } from './grouping/cause.ts'
+import type { Membership } from './grouping/membership.ts'
 
 export const INCIDENT_STATUSES = ['open', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
@@ -35,16 +36,27 @@ export class Incident extends CompanyRow {
   declare postMortem: string | null
   /** The incident that has its alerts, as it turned out to be a part of it. */
   declare mergedInto: string | null
+  /** Who moved alerts into it or out of it, or merged it: grouping leaves it as it is. Null while no person did. */
+  declare arrangedBy: string | null
+  /** How often it was over and went on. */
+  declare reopenedCount: number
+  /** Until when the message about its end waits, as it may fail again; null if it does not wait. */
+  declare endHeldUntil: Date | null
 }
 
 /** The part of each alert in an incident. */
 export class IncidentAlert extends CompanyRow {
   static override tableName = 'incident_alerts'
   static override idColumn = 'alertId'
+  static override jsonAttributes = ['reason']
 
   declare alertId: string
   declare incidentId: string
   declare joinedAt: Date
+  /** Why it belongs there; null of alerts that older versions put there. */
+  declare reason: Membership | null
+  /** The person or key that put it there; null for the program. */
+  declare placedBy: string | null
 }
 
 export const ACTIVITY_TYPES = [
@@ -53,6 +65,7 @@ export const ACTIVITY_TYPES = [
   'cause_changed',
   'severity_raised',
   'merged',
+  'split',
   'acknowledged',
   'snoozed',
   'reopened',

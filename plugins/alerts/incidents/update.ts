@@ -4,6 +4,7 @@ import { lockIncidents } from '../locks.ts'
 import { notifyIncidents } from '../rules/notify-incidents.ts'
 import { followAlerts } from './grouping/follow.ts'
 import { groupAlerts } from './grouping/group.ts'
+import { reviewIncidents } from './grouping/review.ts'
 
 /**
  * Groups alerts that have no incident, follows those that have one, and sends what is to be sent. The caller holds no lock
@@ -16,11 +17,21 @@ export async function updateIncidents(
 ): Promise<{ grouped: number; changed: number; ended: number }> {
   await lockIncidents(trx)
   const grouped = await groupAlerts(deps, trx, alertIds)
-  const followed = await followAlerts(trx, await incidentIdsOf(trx, alertIds))
+  const followed = await followAlerts(
+    trx,
+    await incidentIdsOf(trx, alertIds),
+    deps.config.incidentWindowMinutes,
+  )
   const changed = [...grouped.changed, ...followed.changed]
   const ended = [...grouped.ended, ...followed.ended]
   await notifyIncidents(deps, trx, { joined: grouped.joined, changed, ended })
   return { grouped: grouped.joined.length, changed: changed.length, ended: ended.length }
+}
+
+/** Compares the active incidents of a company with the lineage of now, and sends what is to be sent. */
+export async function reviewByLineage(deps: Deps, trx: Transaction): Promise<void> {
+  await lockIncidents(trx)
+  await notifyIncidents(deps, trx, await reviewIncidents(deps, trx))
 }
 
 async function incidentIdsOf(trx: Transaction, alertIds: readonly string[]): Promise<string[]> {

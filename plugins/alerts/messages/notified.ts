@@ -101,12 +101,15 @@ const notifiedQuery = (kind: SubjectKind) => `
                  not ${IS_SENT} as is_postponed,
                  bool_or(d.event_type = 'alert.triggered' and d.status = 'pending' and ${IS_SENT})
                    over message as is_pending,
-                 bool_or(d.event_type = 'alert.resolved') over message as has_end
+                 -- A subject may go on after its end.
+                 first_value(d.event_type) over (
+                   message order by d.event_type = 'alert.triggered' and not ${IS_SENT}, d.id desc
+                 ) = 'alert.resolved' as has_end
             from unnest(cast(:newestIds as uuid[]), cast(:ids as uuid[])) as subject (newest_id, id)
             join deliveries d on d.company_id = :companyId and d.${kind}_id = subject.id and d.id >= :since
              and ${IS_ABOUT[kind]}
           window message as (partition by newest_id, subject.id, d.destination_id)) d
-   where event_type = 'alert.triggered' and not has_end and (not is_postponed or status = 'pending')
+   where event_type = 'alert.triggered' and case when is_postponed then status = 'pending' else not has_end end
    order by newest_id, subject_id, destination_id, is_postponed, id desc`
 
 /** The smallest id of a message about subjects. */
@@ -145,6 +148,21 @@ async function loadChains(
     },
   )
   return [...newest, ...older]
+}
+
+/** Incidents and destinations, as `<incident> <destination>`, that were notified of an end of the incident. */
+export async function findNotifiedOfEnds(
+  trx: Transaction,
+  incidentIds: readonly string[],
+): Promise<Set<string>> {
+  if (incidentIds.length === 0) return new Set()
+  const notified = await rows<{ incidentId: string; destinationId: string }>(
+    trx,
+    `select distinct incident_id, destination_id from deliveries
+      where company_id = :companyId and incident_id = any(cast(:ids as uuid[])) and event_type = 'alert.resolved'`,
+    { companyId: companyOf(trx), ids: [...incidentIds] },
+  )
+  return new Set(notified.map(({ incidentId, destinationId }) => `${incidentId} ${destinationId}`))
 }
 
 /** The alerts of the same failure that have messages of their own, by the ids of alerts. */

@@ -4,7 +4,12 @@ import { SEVERITIES } from '../api.ts'
 import { stopPostponed } from '../delivery/postponed.ts'
 import type { Deps } from '../deps.ts'
 import { incidentSubject, type AddressedMessage, type IncidentSummary } from '../messages/message.ts'
-import { findNotifiedAlone, lockNotifiedOfIncidents, type NotifiedDestination } from '../messages/notified.ts'
+import {
+  findNotifiedAlone,
+  findNotifiedOfEnds,
+  lockNotifiedOfIncidents,
+  type NotifiedDestination,
+} from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isOpen } from '../models.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
@@ -15,9 +20,11 @@ export interface IncidentNews {
   joined: readonly { alertId: string; incident: IncidentSummary }[]
   /** Incidents that got worse, or whose snooze is over, with one sentence that says so. */
   changed: readonly { incident: IncidentSummary; reason: string; isReminder?: true }[]
-  /** Incidents that are over, with the reason. */
-  ended: readonly { incident: IncidentSummary; reason: string | null }[]
+  /** Incidents that are over, with the reason. The message about one that is held is sent later: it may fail again. */
+  ended: readonly { incident: IncidentSummary; reason: string | null; isHeld?: boolean }[]
 }
+
+export const NO_NEWS: IncidentNews = { joined: [], changed: [], ended: [] }
 
 /**
  * Sends what happened to incidents: a first message to each destination that a rule names for one of their alerts, another
@@ -41,7 +48,11 @@ export async function notifyIncidents(deps: Deps, trx: Transaction, news: Incide
     reached.filter(item => !over.has(item.subjectId) && !isOpening.has(keyOf(item))),
     changed,
   )
-  const ends = await endMessages(trx, reached, ended)
+  const ends = await endMessages(
+    trx,
+    reached,
+    ended.filter(({ isHeld }) => isHeld !== true),
+  )
   await stopPostponed(
     trx,
     notified.filter(({ isPostponed, subjectId }) => isPostponed && over.has(subjectId)),
@@ -68,6 +79,7 @@ async function openingMessages(
     )
     .map(recipient => ({ ...recipient, incident: incidentOf.get(recipient.alert.id)! }))
   const before = new Map(notified.map(item => [keyOf(item), item]))
+  const wereOver = await findNotifiedOfEnds(trx, [...new Set(matched.map(({ incident }) => incident.id))])
   const groups = Map.groupBy(matched, ({ incident, destination }) => `${incident.id} ${destination.id}`)
   return [...groups].flatMap(([key, matches]) => {
     const former = before.get(key)
@@ -75,7 +87,7 @@ async function openingMessages(
     // One that is postponed waits for its time, unless another alert may be sent now.
     if (former && (!former.isPostponed || free.length === 0)) return []
     const [first] = (free.length > 0 ? free : matches).toSorted((a, b) => rankOf(b) - rankOf(a))
-    return first ? [incidentMessage(first, first.incident)] : []
+    return first ? [incidentMessage(first, first.incident, wereOver.has(key))] : []
   })
 }
 
@@ -83,14 +95,18 @@ function rankOf({ alert, incident }: { alert: Alert; incident: IncidentSummary }
   return alert.id === incident.causeAlertId ? SEVERITIES.length : SEVERITIES.indexOf(alert.severity)
 }
 
-/** The first message about an incident to a destination. */
+const FAILED_AGAIN = 'It failed again'
+
+/** The first message about an incident to a destination, or, where that was notified of its end, that it goes on. */
 export function incidentMessage(
   { alert, destination, ruleIds, postponedUntil }: Recipient,
   incident: IncidentSummary,
+  wasOver: boolean,
 ) {
   return {
-    subject: incidentSubject(incident, 'opened', alert),
+    subject: incidentSubject(incident, wasOver ? 'updated' : 'opened', alert),
     type: 'alert.triggered' as const,
+    ...(wasOver && { reason: { reason: FAILED_AGAIN } }),
     destination,
     ruleIds,
     postponedUntil,

@@ -4,7 +4,7 @@ import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
 import { lockDeliveries, lockFreeAlerts, lockIncidents } from '../locks.ts'
 import type { IncidentSummary } from '../messages/message.ts'
-import { findNotifiedOfIncidents } from '../messages/notified.ts'
+import { findNotifiedOfEnds, findNotifiedOfIncidents } from '../messages/notified.ts'
 import { sendMessages } from '../messages/send.ts'
 import { Alert, Delivery } from '../models.ts'
 import { openingMessage } from './notify.ts'
@@ -76,9 +76,12 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   for (const { delivery, recipient } of reviewed)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
+  const wereOver = await findNotifiedOfEnds(trx, [...new Set([...unsent.values()].map(({ id }) => id))])
   const sent = reviewed.flatMap(({ delivery, incident, recipient }) => {
     if (recipient?.postponedUntil !== null) return []
-    const message = incident ? incidentMessage(recipient, incident) : openingMessage(recipient)
+    const message = incident
+      ? incidentMessage(recipient, incident, wereOver.has(`${incident.id} ${recipient.destination.id}`))
+      : openingMessage(recipient)
     return [{ id: delivery.id, message }]
   })
   await Delivery.query(trx)

@@ -1,7 +1,8 @@
 import type { Severity, Symptom } from '../../api.ts'
 import { parseDuration } from '../../../../server/settings/durations.ts'
 import type { Flow } from './flow.ts'
-import { explains, findRoots, MAX_COMPARED, type GroupItem } from './roots.ts'
+import { describeCause } from './describe-cause.ts'
+import { explains, findRoots, MAX_COMPARED, MAX_LATENESS_MS, type GroupItem } from './roots.ts'
 import { canCause, weaknessOf } from './symptoms.ts'
 
 /** Something that was found, with how much it says of the cause. */
@@ -24,6 +25,8 @@ export interface Evidence {
 export interface NamedCause extends Evidence {
   /** The severity of its alert; that of a finding without one is `warning`. */
   severity: Severity
+  /** One sentence: how sure it is that this is the cause, and by what. Absent of incidents of older versions. */
+  explanation?: string
   /** What speaks for it, the strongest first; itself included. */
   evidence: Evidence[]
 }
@@ -35,7 +38,7 @@ export interface Member extends GroupItem {
   details: Record<string, unknown>
 }
 
-/** A finding that no alert speaks of: a run that failed. */
+/** A finding beside the alerts of an incident: a run that failed, or a schema change in the incident of its discovery. */
 export interface Finding {
   symptom: Symptom
   eventType: string
@@ -44,6 +47,9 @@ export interface Finding {
   /** When it was found. */
   createdAt: Date
   summary: string
+  severity: Severity
+  /** Null where no alert speaks of it. */
+  alertId: string | null
 }
 
 const MAX_EVIDENCE = 10
@@ -66,15 +72,21 @@ export function nameCause(all: readonly Member[], findings: readonly Finding[], 
   const { root, explained } = best
   const own = members.filter(({ assetId }) => assetId === root.assetId).toSorted(byStrength)
   const shown = own[0] ?? root
-  const certainty = confidenceOf(shown, explained, roots)
+  const confidence = confidenceOf(shown, explained, roots)
   const evidence = [shown, ...own.filter(each => each !== shown)].map(each =>
-    evidenceOf({ ...each, eventType: each.kind, summary: each.title }, certainty, each.id),
+    evidenceOf({ ...each, eventType: each.kind, summary: each.title, alertId: each.id }, confidence),
   )
-  const finding = strongestFinding(shown, findings, flow)
-  const first = finding ? evidenceOf(finding, certainty, null) : evidence[0]!
+  const ownIds = new Set(all.map(({ id }) => id))
+  const finding = strongestFinding(
+    shown,
+    findings.filter(({ alertId }) => alertId === null || !ownIds.has(alertId)),
+    flow,
+  )
+  const first = finding ? evidenceOf(finding, confidence) : evidence[0]!
   return {
     ...first,
-    severity: finding ? 'warning' : shown.severity,
+    severity: finding ? finding.severity : shown.severity,
+    explanation: describeCause({ ...first, at: new Date(first.at) }, members, flow),
     evidence: [...(finding ? [first] : []), ...evidence].slice(0, MAX_EVIDENCE),
   }
 }
@@ -101,11 +113,9 @@ function confidenceOf(root: Member, explained: number, roots: readonly Member[])
   return Math.round(Math.min(0.95, Math.max(0.2, value)) * 100) / 100
 }
 
-/** @param alertId of the alert that was found; null of a finding without one */
 function evidenceOf(
-  { symptom, eventType, createdAt, summary, assetId, qualifiedName }: Finding,
+  { symptom, eventType, createdAt, summary, assetId, qualifiedName, alertId }: Finding,
   confidence: number,
-  alertId: string | null,
 ): Evidence {
   return {
     symptom,
@@ -123,7 +133,10 @@ function evidenceOf(
 function strongestFinding(root: Member, findings: readonly Finding[], flow: Flow): Finding | undefined {
   const fitting = findRoots(findings, flow).flatMap(finding => {
     const distance = flow.distance(finding.assetId, root.assetId)
-    const isFitting = distance !== undefined && canCause(finding.symptom, root.symptom)
+    const isFitting =
+      distance !== undefined &&
+      canCause(finding.symptom, root.symptom) &&
+      finding.createdAt.getTime() - root.createdAt.getTime() <= MAX_LATENESS_MS
     return isFitting ? [{ finding, distance }] : []
   })
   return fitting.toSorted(

@@ -34,6 +34,8 @@ interface Followed extends AlertCounts {
   snoozedUntil: Date | null
   /** The end of the last snooze of its alerts. */
   until: Date | null
+  /** How often it was over and went on. */
+  reopenedCount: number
   /** By whom, and why, the status of an alert changed last. */
   actor: string | null
   reason: string | null
@@ -49,13 +51,24 @@ const WAS_LATER: Record<IncidentStatus, ActivityType> = {
 
 const SNOOZE_OVER = 'The snooze is over'
 
+/** Whether the message about the end of an incident waits: it came back before, and no person ended it. */
+function isHeld({
+  to,
+  actor,
+  reopenedCount,
+}: { to: IncidentStatus } & Pick<Followed, 'actor' | 'reopenedCount'>) {
+  return to === 'resolved' && reopenedCount > 0 && (actor ?? 'system') === 'system'
+}
+
 /**
- * Updates the status of incidents by those of their alerts. The caller holds the lock of incidents.
+ * Updates the status of incidents by those of their alerts. The caller holds the lock of incidents. The message about the
+ * end of one that comes and goes waits until it has been over for the window.
  * @returns what to notify of
  */
 export async function followAlerts(
   trx: Transaction,
   incidentIds: readonly string[],
+  windowMinutes: number,
 ): Promise<Pick<IncidentNews, 'changed' | 'ended'>> {
   const followed = await loadFollowed(trx, incidentIds)
   const now = new Date()
@@ -71,12 +84,16 @@ export async function followAlerts(
     `update incidents i
         set status = r.status, snoozed_until = r.until,
             acknowledged_at = case when r.status = 'acknowledged' then coalesce(acknowledged_at, now()) else acknowledged_at end,
-            resolved_at = case when r.status in ('resolved', 'dismissed') then now() end
-       from jsonb_to_recordset(cast(:records as jsonb)) as r (id uuid, status text, until timestamptz)
+            resolved_at = case when r.status in ('resolved', 'dismissed') then now() end,
+            end_held_until = case when r.is_held then now() + make_interval(mins => :windowMinutes) end
+       from jsonb_to_recordset(cast(:records as jsonb)) as r (id uuid, status text, until timestamptz, is_held boolean)
       where i.company_id = :companyId and i.id = r.id`,
     {
       companyId: companyOf(trx),
-      records: JSON.stringify(moved.map(({ id, to, until }) => ({ id, status: to, until }))),
+      windowMinutes,
+      records: JSON.stringify(
+        moved.map(item => ({ id: item.id, status: item.to, until: item.until, is_held: isHeld(item) })),
+      ),
     },
   )
   await addActivities(
@@ -94,7 +111,11 @@ export async function followAlerts(
   const over = moved.filter(({ to }) => to === 'resolved' || to === 'dismissed')
   return {
     changed: woken.map(({ id }) => ({ incident: byId.get(id)!, reason: SNOOZE_OVER, isReminder: true })),
-    ended: over.map(({ id, reason }) => ({ incident: byId.get(id)!, reason })),
+    ended: over.map(item => ({
+      incident: byId.get(item.id)!,
+      reason: item.reason,
+      isHeld: isHeld(item),
+    })),
   }
 }
 
@@ -106,7 +127,7 @@ const countOf = (status: 'triggered' | 'acknowledged' | 'snoozed') =>
   `count(*) filter (where a.status = '${status}')::int as ${status}`
 
 const FOLLOWED_INCIDENTS = `
-  select i.id, i.status, i.snoozed_until, counted.*, ended.last_end, latest.actor, latest.reason
+  select i.id, i.status, i.snoozed_until, i.reopened_count, counted.*, ended.last_end, latest.actor, latest.reason
     from incidents i
    cross join lateral (
      select ${countOf('triggered')}, ${countOf('acknowledged')}, ${countOf('snoozed')}, max(a.snoozed_until) as until

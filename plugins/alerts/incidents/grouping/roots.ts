@@ -15,16 +15,17 @@ export interface GroupItem {
   supersedes: string | null
   /** Its incident; null while it has none. */
   incidentId: string | null
+  isOpen: boolean
   /** Whether it is so old that it can only be a cause: late data upstream, a schema that changed before. */
   isCauseOnly: boolean
 }
 
-type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'createdAt'>
+export type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'createdAt'>
 
 /** Alerts of an incident that are compared with each other. */
 export const MAX_COMPARED = 300
 /** A cause may be found later than its effects, as its check looks less often; after this long it is another problem. */
-const MAX_LATENESS_MS = 3_600_000
+export const MAX_LATENESS_MS = 3_600_000
 
 /** Whether one alert can have caused another one downstream of it. */
 export function explains(cause: RootFields, effect: RootFields, flow: Flow): boolean {

@@ -1,130 +1,24 @@
 import { v7 } from 'uuid'
 import { companyOf, insertAll, rows, type Transaction } from '../../../../server/database/database.ts'
 import type { Severity } from '../../api.ts'
-import type { Deps } from '../../deps.ts'
 import type { IncidentSummary } from '../../messages/message.ts'
-import { IncidentActivity, IncidentAlert, IS_ACTIVE, type ActivityType, type Incident } from '../models.ts'
-import type { Member, NamedCause } from './cause.ts'
-import { IS_OPEN } from '../../models.ts'
-import { kindsShowing, symptomOf } from './symptoms.ts'
-
-/** How long an alert that is still open can be the cause of a new one; others are bound to the window. */
-const DRIFT_HOURS = 24
-
-/** Alerts of active incidents that new ones are compared with. */
-const MAX_JOINABLE = 2_000
-/** Alerts of an incident that are looked at: the first, and so the likeliest causes. */
-const MAX_MEMBERS = 500
-
-interface AlertRow {
-  id: string
-  kind: string
-  severity: Severity
-  sourceId: string
-  assetId: string
-  title: string
-  qualifiedName: string
-  details: Record<string, unknown>
-  createdAt: Date
-  supersedes: string | null
-  incidentId: string | null
-  isCauseOnly: boolean
-}
-
-const ALERT_COLUMNS = `a.id, a.kind, a.severity, a.source_id, a.asset_id, a.title, a.created_at, a.supersedes,
-  a.event #>> '{asset,qualified_name}' as qualified_name, a.event -> 'details' as details`
-
-/** What loading alerts uses. */
-type MemberDeps = Pick<Deps, 'kinds' | 'log'>
-
-function toMember(deps: MemberDeps, row: AlertRow): Member {
-  const details = row.details ?? {}
-  return { ...row, details, symptom: symptomOf(deps, row.kind, details) }
-}
-
-/** Alerts that have no incident yet, of some ids. */
-export async function loadUngrouped(
-  deps: MemberDeps,
-  trx: Transaction,
-  ids: readonly string[],
-): Promise<Member[]> {
-  const alerts = await rows<AlertRow>(
-    trx,
-    `select ${ALERT_COLUMNS}, null::uuid as incident_id, false as is_cause_only from alerts a
-      where a.company_id = :companyId and a.id = any(cast(:ids as uuid[])) and a.asset_id is not null
-        and not exists (select from incident_alerts i where i.company_id = :companyId and i.alert_id = a.id)
-      order by a.created_at, a.id`,
-    { companyId: companyOf(trx), ids: [...ids] },
-  )
-  return alerts.map(row => toMember(deps, row))
-}
-
-/**
- * Alerts of active incidents that new ones may belong to: those of incidents with an alert within the window, and open
- * ones that can be a cause for longer.
- */
-export async function loadJoinable(
-  deps: MemberDeps,
-  trx: Transaction,
-  { windowMinutes, supersededIds }: { windowMinutes: number; supersededIds: readonly string[] },
-): Promise<Member[]> {
-  const alerts = await rows<AlertRow>(trx, JOINABLE_ALERTS, {
-    companyId: companyOf(trx),
-    windowMinutes,
-    supersededIds: [...supersededIds],
-    lastingKinds: kindsShowing(deps.kinds, 'stale', 'connection'),
-    driftKinds: kindsShowing(deps.kinds, 'drift'),
-  })
-  return alerts.map(row => toMember(deps, row))
-}
-
-const JOINABLE_ALERTS = `
-  select ${ALERT_COLUMNS}, i.id as incident_id,
-         i.last_alert_at < now() - make_interval(mins => :windowMinutes)
-           and a.id <> all(cast(:supersededIds as uuid[])) as is_cause_only
-    from incidents i
-    join incident_alerts ia on ia.company_id = :companyId and ia.incident_id = i.id
-    join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-   where i.company_id = :companyId and i.${IS_ACTIVE}
-     and (i.last_alert_at >= now() - make_interval(mins => :windowMinutes)
-       or a.id = any(cast(:supersededIds as uuid[]))
-       or a.${IS_OPEN}
-          and (a.kind = any(cast(:lastingKinds as text[]))
-            or a.kind = any(cast(:driftKinds as text[])) and a.severity <> 'info'
-               and a.created_at >= now() - make_interval(hours => ${DRIFT_HOURS})))
-   order by i.last_alert_at desc, a.created_at desc, a.id desc limit ${MAX_JOINABLE}`
-
-/** The first alerts of some incidents. */
-export async function loadMembers(
-  deps: MemberDeps,
-  trx: Transaction,
-  incidentIds: readonly string[],
-): Promise<Member[]> {
-  const alerts = await rows<AlertRow>(
-    trx,
-    `select m.* from unnest(cast(:ids as uuid[])) as asked (id)
-      cross join lateral (
-        select ${ALERT_COLUMNS}, ia.incident_id, false as is_cause_only
-          from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-         where ia.company_id = :companyId and ia.incident_id = asked.id
-         order by a.created_at, a.id limit ${MAX_MEMBERS}) m`,
-    { companyId: companyOf(trx), ids: [...incidentIds] },
-  )
-  return alerts.map(row => toMember(deps, row))
-}
+import { IncidentActivity, IncidentAlert, type ActivityType, type Incident } from '../models.ts'
+import type { NamedCause } from './cause.ts'
+import type { Membership } from './membership.ts'
 
 /** The fields that grouping writes. */
 export interface IncidentFields {
   id: string
   severity: Severity
+  title: string
   cause: NamedCause
   startedAt: Date | null
 }
 
-const toRecord = ({ id, severity, cause, startedAt }: IncidentFields) => ({
+const toRecord = ({ id, severity, title, cause, startedAt }: IncidentFields) => ({
   id,
   severity,
-  title: cause.summary,
+  title,
   event_type: cause.event_type,
   cause,
   started_at: startedAt?.toISOString() ?? null,
@@ -176,21 +70,77 @@ export async function insertMembers(
   await insertAll(all, chunk => IncidentAlert.query(trx).insert(chunk))
 }
 
+/** Moves alerts that have an incident to other ones. @param actor who put them there; null for the program */
+export async function moveMembers(
+  trx: Transaction,
+  moved: ReadonlyMap<string, string>,
+  actor: string | null,
+): Promise<void> {
+  if (moved.size === 0) return
+  await rows(
+    trx,
+    `update incident_alerts a set incident_id = m.incident_id, placed_by = :actor, joined_at = now()
+       from unnest(cast(:ids as uuid[]), cast(:into as uuid[])) as m (id, incident_id)
+      where a.company_id = :companyId and a.alert_id = m.id`,
+    { companyId: companyOf(trx), ids: [...moved.keys()], into: [...moved.values()], actor },
+  )
+}
+
+/** Stores why alerts belong to their incidents, where that changed. */
+export async function storeMemberships(
+  trx: Transaction,
+  memberships: ReadonlyMap<string, Membership>,
+): Promise<void> {
+  const all = [...memberships].map(([id, reason]) => ({ id, reason }))
+  await insertAll(all, async chunk => {
+    await rows(
+      trx,
+      `update incident_alerts a set reason = r.reason
+         from jsonb_to_recordset(cast(:records as jsonb)) as r (id uuid, reason jsonb)
+        where a.company_id = :companyId and a.alert_id = r.id and a.reason is distinct from r.reason`,
+      { companyId: companyOf(trx), records: JSON.stringify(chunk) },
+    )
+    return []
+  })
+}
+
+/** Opens incidents again that were over. */
+export async function reopenIncidents(trx: Transaction, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await rows(
+    trx,
+    `update incidents set status = 'open', resolved_at = null, end_held_until = null, reopened_count = reopened_count + 1
+      where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
+    { companyId: companyOf(trx), ids: [...ids] },
+  )
+}
+
+/** Notes who arranged incidents, so that grouping leaves them as they are. */
+export async function markArranged(trx: Transaction, ids: readonly string[], actor: string): Promise<void> {
+  await rows(
+    trx,
+    `update incidents set arranged_by = :actor where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
+    { companyId: companyOf(trx), ids: [...ids], actor },
+  )
+}
+
 /** Gives the alerts of incidents to those that these turned out to be a part of, and ends them. */
 export async function mergeIncidents(
   trx: Transaction,
   mergedInto: ReadonlyMap<string, string>,
+  actor: string | null,
 ): Promise<void> {
   if (mergedInto.size === 0) return
   const bindings = {
     companyId: companyOf(trx),
     ids: [...mergedInto.keys()],
     into: [...mergedInto.values()],
+    actor,
   }
   const pairs = 'unnest(cast(:ids as uuid[]), cast(:into as uuid[])) as m (id, into_id)'
   await rows(
     trx,
-    `update incident_alerts a set incident_id = m.into_id from ${pairs}
+    `update incident_alerts a set incident_id = m.into_id, placed_by = coalesce(:actor, placed_by) from ${pairs}
       where a.company_id = :companyId and a.incident_id = m.id`,
     bindings,
   )

@@ -102,9 +102,9 @@ t.test('a problem of two causes goes to the nearer one, and does not make them o
 
 t.test('only alerts within the window belong together, except for causes that go on', async t => {
   const { raise, show } = await makePipeline(app, ...CHAIN)
-  await raise('raw quality')
-  await goForward(app, 61)
   await raise('orders quality')
+  await goForward(app, 61)
+  await raise('orders volume')
   t.equal((await show()).length, 2)
   const late = await makePipeline(app, ...CHAIN)
   await late.raise('raw stale')
@@ -127,3 +127,122 @@ t.test('circles have a cause too', async t => {
   await raise('b quality')
   t.strictSame(await show(), ['open warning a: a quality, b quality'])
 })
+
+t.test(
+  'one discovery is one incident, and does not put independent problems of its tables together',
+  async t => {
+    const { raise, show, list } = await makePipeline(
+      app,
+      ['customers', 'orders', 'sales', 'products', 'inventory', 'gift_cards', 'page_views'],
+      ['customers > orders', 'orders > sales', 'products > inventory'],
+    )
+    await raise(
+      ...['customers drift', 'products drift', 'gift_cards drift', 'orders drift info'],
+      ...['customers volume', 'orders volume', 'products volume', 'gift_cards quality', 'page_views volume'],
+    )
+    await raise('sales stale')
+    await raise('inventory volume')
+    t.strictSame((await show()).sort(), [
+      'open critical customers: customers drift, gift_cards drift, orders drift, products drift',
+      'open critical customers: customers volume, orders volume, sales stale',
+      'open warning gift_cards: gift_cards quality',
+      'open warning page_views: page_views volume',
+      'open warning products: inventory volume, products volume',
+    ])
+    const titles = (await list()).map(({ title }) => String(title))
+    t.match(titles.sort()[0], /^4 schema changes found at \d\d:\d\d UTC$/)
+  },
+)
+
+t.test(
+  'the effects of one of several changes of a discovery are one incident, which names that change',
+  async t => {
+    const { raise, show } = await makePipeline(
+      app,
+      ['raw', 'left', 'right', 'other'],
+      ['raw > left', 'raw > right'],
+    )
+    await raise('raw drift', 'other drift')
+    await raise('left quality')
+    await raise('right quality')
+    t.strictSame((await show()).sort(), [
+      'open critical raw: other drift, raw drift',
+      'open warning raw: left quality, right quality',
+    ])
+    const late = await makePipeline(app, ['raw', 'left', 'right', 'other'], ['raw > left', 'raw > right'])
+    await late.raise('left quality')
+    await late.raise('right quality')
+    await late.raise('raw drift', 'other drift')
+    t.strictSame((await late.show('?status=open')).sort(), [
+      'open critical raw: other drift, raw drift',
+      'open warning raw: left quality, right quality',
+    ])
+  },
+)
+
+t.test('two causes of which data flows to one table stay two incidents', async t => {
+  const { raise, show } = await makePipeline(
+    app,
+    ['raw', 'a', 'b', 'joined'],
+    ['raw > a', 'raw > b', 'a > joined', 'b > joined'],
+  )
+  await raise('a quality')
+  await raise('joined quality')
+  await raise('b volume')
+  t.strictSame(await show(), ['open warning a: a quality, joined quality', 'open warning b: b volume'])
+})
+
+t.test('foreign keys and the same minute join nothing', async t => {
+  const { raise, show, ids, tenant } = await makePipeline(app, ['orders', 'customers', 'other'], [])
+  await app.server.db.company(tenant.companyId, trx =>
+    app.server.plugins.lineage.recordEdges(trx, {
+      ...{ origin: 'foreign_key', sourceId: null, isComplete: false },
+      edges: [
+        {
+          upstream: { tableId: ids.get('customers')! },
+          downstream: { tableId: ids.get('orders')! },
+          detail: 'orders_customer',
+        },
+      ],
+    }),
+  )
+  await raise('orders quality', 'customers quality', 'other quality')
+  t.equal((await show()).length, 3)
+})
+
+t.test(
+  'an alert joins what is upstream for a day while that is open, as slow pipelines take hours',
+  async t => {
+    const { raise, recover, show } = await makePipeline(app, ...CHAIN)
+    await raise('raw volume')
+    await goForward(app, 5 * 60)
+    await raise('orders volume')
+    await goForward(app, 5 * 60)
+    await raise('sales quality')
+    t.strictSame(await show(), ['open warning raw: orders volume, raw volume, sales quality'])
+    await recover('raw volume', 'orders volume', 'sales quality')
+    await goForward(app, 5 * 60)
+    await raise('report quality')
+    t.equal((await show()).length, 2, 'what is over brings nothing about')
+  },
+)
+
+t.test(
+  'an alert goes with what can have caused it rather than with another problem of its table',
+  async t => {
+    const { raise, show } = await makePipeline(
+      app,
+      ['a', 'b', 'joined', 'report'],
+      ['a > joined', 'b > joined', 'joined > report'],
+    )
+    await raise('a quality')
+    await raise('joined quality')
+    await raise('joined stale')
+    await raise('b stale')
+    await raise('report stale')
+    t.strictSame(await show(), [
+      'open warning a: a quality, joined quality',
+      'open critical b: b stale, joined stale, report stale',
+    ])
+  },
+)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { startReceiver } from '../../../helpers/receiver.ts'
 import { startServer } from '../../../helpers/server.ts'
 import { passTime, sweepStep } from '../time.ts'
-import { INCIDENTS, makePipeline, type Pipeline } from './world.ts'
+import { goForward, INCIDENTS, makePipeline, type Pipeline } from './world.ts'
 
 const [each, incidents, channel] = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)])
 const app = await startServer(t, {
@@ -187,8 +187,15 @@ t.test('a cooldown postpones the message about a new incident, and the end of it
   t.equal((await events('incidents')).length, 2)
   await passTime(app, tenant.companyId, 61)
   await sweepStep(app.server, 'postponed')
-  t.strictSame((await events('incidents')).slice(2), ['incident.opened: raw stale; raw'])
+  t.strictSame(
+    (await events('incidents')).slice(2),
+    ['incident.updated: raw stale; raw'],
+    'it was over before',
+  )
+  await passTime(app, tenant.companyId, 61)
   await recover('raw stale')
+  await goForward(app, 61)
+  await sweepStep(app.server, 'ended')
   t.equal((await events('incidents')).at(-1), 'incident.resolved: raw stale; raw')
 })
 
@@ -205,4 +212,63 @@ t.test('a snoozed incident is quiet, and comes back with one message', async t =
   const shown = await events('incidents')
   t.equal(shown.length, 2)
   t.match(shown[1], 'incident.updated: raw stale')
+})
+
+t.test(
+  'an incident that comes back goes on with one message, and its end is sent when it stays over',
+  async t => {
+    const { raise, recover, events, get, list } = await makeCompany()
+    await raise('raw stale', 'orders quality')
+    await recover('raw stale', 'orders quality')
+    t.strictSame(await events('incidents'), [
+      'incident.opened: raw stale; raw',
+      'incident.resolved: raw stale; raw',
+    ])
+    await goForward(app, 20)
+    await raise('orders quality')
+    await raise('raw stale')
+    t.equal((await list()).length, 1, 'it is the same incident')
+    t.match(await get(), { status: 'open', alert_count: 4, resolved_at: null })
+    t.strictSame((await events('incidents')).slice(2), ['incident.updated: orders quality; raw'])
+    for (let n = 0; n < 3; n += 1) {
+      await recover('raw stale', 'orders quality')
+      await goForward(app, 10)
+      await raise('raw stale')
+      await raise('orders quality')
+    }
+    t.equal((await events('incidents')).length, 3, 'it is known to come and go')
+    await recover('raw stale', 'orders quality')
+    t.match(await get(), { status: 'resolved' })
+    await sweepStep(app.server, 'ended')
+    t.equal((await events('incidents')).length, 3)
+    await goForward(app, 61)
+    await sweepStep(app.server, 'ended')
+    t.strictSame((await events('incidents')).slice(3), ['incident.resolved: orders quality; raw'])
+  },
+)
+
+t.test('one that a person resolved comes back with a message, and after the window as a new one', async t => {
+  const { raise, ask, events, get, list } = await makeCompany()
+  await raise('raw stale')
+  const { id } = await get()
+  await ask('POST', `${INCIDENTS}/${id}/resolve`, { notes: 'Mended' })
+  await goForward(app, 30)
+  await raise('raw stale')
+  t.strictSame((await events('incidents')).slice(2), ['incident.updated: raw stale; raw'])
+  await ask('POST', `${INCIDENTS}/${id}/resolve`, { notes: 'Mended at last' })
+  t.equal((await events('incidents')).at(-1), 'incident.resolved: raw stale; raw', 'a person need not wait')
+  await goForward(app, 61)
+  await raise('raw stale')
+  t.equal((await list()).length, 2)
+  t.equal((await events('incidents')).at(-1), 'incident.opened: raw stale; raw')
+})
+
+t.test('one that was dismissed does not come back', async t => {
+  const { raise, ask, recover, get, list } = await makeCompany()
+  await raise('raw stale')
+  const { id } = await get()
+  await ask('POST', `${INCIDENTS}/${id}/dismiss`)
+  await recover('raw stale')
+  await raise('raw stale')
+  t.equal((await list()).length, 2)
 })

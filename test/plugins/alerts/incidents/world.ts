@@ -30,6 +30,8 @@ export interface Pipeline {
   settle<T>(alertIds: readonly string[], work: () => Promise<T>): Promise<T>
   /** The incidents as texts, oldest first: `open critical orders: orders stale, sales quality`. */
   show(query?: string): Promise<string[]>
+  /** The incidents as the list has them, newest first. */
+  list(query?: string): Promise<Record<string, unknown>[]>
   /** The only active incident, or the first. */
   get(query?: string): Promise<Reply['body']>
   ask: Tenant['ask']
@@ -81,10 +83,10 @@ export async function makePipeline(
   }
   const list = async (query = '?limit=100') => {
     await app.query('delete from rate_windows')
-    return (await tenant.ask('GET', INCIDENTS + query)).body.data.incidents as Record<string, never>[]
+    return (await tenant.ask('GET', INCIDENTS + query)).body.data.incidents as Record<string, unknown>[]
   }
   return {
-    ...{ tenant, source, ids, eventOf, settle },
+    ...{ tenant, source, ids, eventOf, settle, list },
     ask: tenant.ask,
     async raise(...given) {
       server.jobs.forgetSettled()
@@ -132,7 +134,9 @@ export async function makePipeline(
 export async function goForward(app: TestServer, minutes: number): Promise<void> {
   const columns = {
     alerts: ['created_at', 'last_seen_at', 'resolved_at', 'snoozed_until'],
-    incidents: ['created_at', 'last_alert_at', 'acknowledged_at', 'resolved_at', 'snoozed_until'],
+    incidents: [
+      ...['created_at', 'last_alert_at', 'acknowledged_at', 'resolved_at', 'snoozed_until', 'end_held_until'],
+    ],
   }
   for (const [table, names] of Object.entries(columns))
     await app.query(

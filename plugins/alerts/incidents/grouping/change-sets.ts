@@ -1,0 +1,39 @@
+import type { Flow } from './flow.ts'
+import { explains, findRoots, type GroupItem } from './roots.ts'
+
+/** What identifies the discovery that found a schema change; undefined for another alert. */
+export function discoveryOf({ symptom, sourceId, createdAt }: GroupItem): string | undefined {
+  // The changes of a discovery are stored in one transaction, so at one time.
+  return symptom === 'drift' ? `${sourceId} ${createdAt.getTime()}` : undefined
+}
+
+/**
+ * The changes of a discovery that lead to others: those of the only table that changed by itself in a way that can break
+ * something, with what lies below it. None where several tables did: then no table may speak for the others.
+ */
+export function leadingChanges<Item extends GroupItem>(changes: readonly Item[], flow: Flow): Item[] {
+  const roots = findRoots(changes, flow)
+  const breaking = roots.filter(({ severity }) => severity !== 'info')
+  const leads = breaking.length > 0 ? breaking : roots
+  if (new Set(leads.map(({ assetId }) => assetId)).size !== 1) return []
+  const [lead] = leads
+  return changes.filter(each => lead && (each.assetId === lead.assetId || explains(lead, each, flow)))
+}
+
+/**
+ * The schema changes that belong to their incident by their discovery alone. Other alerts of their tables do not join that
+ * incident: else one discovery would put independent problems of its tables together.
+ */
+export function findBystanders(items: readonly GroupItem[], flow: Flow): Set<string> {
+  const sets = Map.groupBy(items, item => {
+    const discovery = discoveryOf(item)
+    return discovery === undefined ? undefined : `${item.incidentId} ${discovery}`
+  })
+  return new Set(
+    [...sets].flatMap(([discovery, changes]) => {
+      if (discovery === undefined || changes.length === 1) return []
+      const leading = new Set(leadingChanges(changes, flow))
+      return changes.flatMap(change => (leading.has(change) ? [] : [change.id]))
+    }),
+  )
+}
