@@ -640,6 +640,19 @@ export const ROUTES: Record<string, Classified> = {
     ...is('incident'),
     body: () => ({ comment: 'x' }),
   },
+  'POST /api/v1/sdk/incidents/{id}/split': {
+    access: 'write',
+    ...is('incident'),
+    body: id => ({ alert_ids: [id('alert')] }),
+    // It has no other alert.
+    answers: 409,
+  },
+  'POST /api/v1/sdk/incidents/{id}/merge': {
+    access: 'write',
+    ...is('incident'),
+    body: id => ({ into: id('incident') }),
+    answers: 409,
+  },
   'POST /api/v1/sdk/incidents/{id}/acknowledge': { access: 'write', ...is('incident') },
   'POST /api/v1/sdk/incidents/{id}/dismiss': { access: 'write', ...is('incident') },
   'POST /api/v1/sdk/incidents/{id}/resolve': { access: 'write', ...is('incident') },

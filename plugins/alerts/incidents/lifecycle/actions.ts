@@ -39,15 +39,7 @@ export async function changeIncident(
 ): Promise<void> {
   const who = caller(request)
   const changed = await deps.db.company(who.companyId, async trx => {
-    const { status, mergedInto } = await findIncident(trx, id)
-    if (!ACTIVE_STATUSES.includes(status))
-      throw apiError(
-        'CONFLICT',
-        mergedInto === null
-          ? `The incident is ${status}, which is final`
-          : `The incident belongs to another one, which has its alerts: ${mergedInto}`,
-        { status, requested: to },
-      )
+    assertActive(await findIncident(trx, id), to)
     const alerts = await changeStatus(deps, trx, await openAlertsOf(trx, id), {
       to,
       actor: actorOf(who),
@@ -61,6 +53,18 @@ export async function changeIncident(
     return alerts.map(alert => alert.id)
   })
   await deps.db.company(who.companyId, trx => updateIncidents(deps, trx, changed))
+}
+
+/** @throws 409 `CONFLICT` if an incident is over */
+export function assertActive({ status, mergedInto }: Incident, requested: string): void {
+  if (ACTIVE_STATUSES.includes(status)) return
+  throw apiError(
+    'CONFLICT',
+    mergedInto === null
+      ? `The incident is ${status}, which is final`
+      : `The incident belongs to another one, which has its alerts: ${mergedInto}`,
+    { status, requested },
+  )
 }
 
 async function openAlertsOf(trx: Transaction, incidentId: string): Promise<string[]> {

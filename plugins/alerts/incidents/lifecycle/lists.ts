@@ -104,7 +104,7 @@ export async function showIncident(baseUrl: string, trx: Transaction, id: string
   const alerts = await rows<ShownAlert>(
     trx,
     `select a.id, a.title, a.kind, a.severity, a.status, a.asset_id, a.created_at, a.last_seen_at, a.resolved_at,
-            a.event #>> '{asset,qualified_name}' as qualified_name
+            a.event #>> '{asset,qualified_name}' as qualified_name, ia.reason as membership, ia.placed_by
        from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
       where ia.company_id = :companyId and ia.incident_id = :id
       order by a.created_at, a.id limit ${MAX_SHOWN}`,
@@ -114,17 +114,29 @@ export async function showIncident(baseUrl: string, trx: Transaction, id: string
     .where({ incidentId: id })
     .orderBy('id', 'desc')
     .limit(MAX_SHOWN)
-  const shown = await presentActivities(trx, activities)
+  const names = await readActorNames(trx, [
+    ...activities.map(({ actor }) => actor),
+    ...alerts.flatMap(({ placedBy }) => placedBy ?? []),
+  ])
   return {
     ...presentIncident(baseUrl, incident),
-    alerts: alerts.map(alert => presentMember(alert, incident)),
-    activities: shown.reverse(),
+    alerts: alerts.map(alert => presentMember(alert, incident, names)),
+    activities: activities.map(activity => presentActivity(activity, names)).reverse(),
   }
 }
 
 /** Entries of a timeline, with the names of who made them. */
 export async function presentActivities(trx: Transaction, activities: readonly IncidentActivity[]) {
-  const actors = [...new Set(activities.map(({ actor }) => actor))]
+  const names = await readActorNames(
+    trx,
+    activities.map(({ actor }) => actor),
+  )
+  return activities.map(activity => presentActivity(activity, names))
+}
+
+/** The names of users and keys, by how histories name them. */
+async function readActorNames(trx: Transaction, given: readonly string[]): Promise<Map<string, string>> {
+  const actors = [...new Set(given)]
   const idsOf = (kind: string) =>
     actors.flatMap(actor => (actor.startsWith(kind) ? [actor.slice(kind.length)] : []))
   const named = await rows<{ actor: string; name: string }>(
@@ -136,8 +148,7 @@ export async function presentActivities(trx: Transaction, activities: readonly I
       where company_id = :companyId and id = any(cast(:keys as uuid[]))`,
     { companyId: companyOf(trx), users: idsOf('user:'), keys: idsOf('key:') },
   )
-  const names = new Map(named.map(({ actor, name }) => [actor, name]))
-  return activities.map(activity => presentActivity(activity, names))
+  return new Map(named.map(({ actor, name }) => [actor, name]))
 }
 
 /** One page of the timeline of an incident, newest first. @throws 404 `INCIDENT_NOT_FOUND` */

@@ -1,5 +1,7 @@
 import { toApiNames } from '../../../../server/http/fields.ts'
+import type { Membership, MembershipReason } from '../grouping/membership.ts'
 import { Incident, type IncidentActivity } from '../models.ts'
+import { shortName } from '../short-name.ts'
 
 /** An incident with what lists read beside it. */
 export class ListedIncident extends Incident {
@@ -22,11 +24,12 @@ export function presentIncident(baseUrl: string, incident: ListedIncident) {
     event_type: incident.eventType,
     title: incident.title,
     description: describeIncident(incident),
-    root_cause: cause,
+    root_cause: { ...cause, explanation: cause.explanation ?? null },
     alert_count: incident.alertCount,
     open_alert_count: incident.openAlertCount,
     asset_count: incident.assetCount,
     trigger_count: incident.triggerCount,
+    reopened_count: incident.reopenedCount,
     assignee:
       incident.assigneeId === null
         ? null
@@ -76,10 +79,49 @@ export interface ShownAlert {
   createdAt: Date
   lastSeenAt: Date
   resolvedAt: Date | null
+  membership: Membership | null
+  placedBy: string | null
 }
 
-export function presentMember({ kind, ...alert }: ShownAlert, { cause }: Incident) {
-  return { ...toApiNames(alert), event_type: kind, is_cause: alert.id === cause.alert_id }
+/** @param names of actors, by how histories name them */
+export function presentMember(
+  { kind, membership, placedBy, ...alert }: ShownAlert,
+  { cause }: Incident,
+  names: ReadonlyMap<string, string>,
+) {
+  const isCause = alert.id === cause.alert_id
+  const isPlaced = placedBy !== null && !isCause
+  const reason: MembershipReason | null = isPlaced ? 'person' : (membership?.reason ?? null)
+  return {
+    ...toApiNames(alert),
+    event_type: kind,
+    is_cause: isCause,
+    reason,
+    steps: isPlaced ? null : (membership?.steps ?? null),
+    relative_to: isPlaced ? null : (membership?.relative_to ?? null),
+    why: isPlaced
+      ? `put here by ${names.get(placedBy) ?? 'a person'}`
+      : membership && describeMembership(membership),
+  }
+}
+
+function describeMembership({ reason, steps, relative_to: name }: Membership): string {
+  const table = shortName(name ?? '')
+  const count = steps === 1 ? '1 step' : `${steps} steps`
+  switch (reason) {
+    case 'cause':
+      return 'the cause'
+    case 'same_table':
+      return 'the same table'
+    case 'downstream':
+      return `${count} downstream of ${table}`
+    case 'upstream':
+      return `${count} upstream of ${table}`
+    case 'same_discovery':
+      return 'found by the same discovery'
+    case 'former_lineage':
+      return 'joined by lineage that is no longer known'
+  }
 }
 
 /** @param names of actors, by how histories name them */

@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
 import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
+import { MEMBERSHIP_REASONS } from '../grouping/membership.ts'
 import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
 
 const { id, text, time, count, flag } = held
@@ -56,12 +57,19 @@ function incidentFields(kinds: readonly AlertKind[]) {
     root_cause: record({
       ...evidenceFields,
       severity,
+      explanation: text
+        .allow(null)
+        .description('How sure it is that this is the cause, and by what; null of old incidents.')
+        .example(
+          'The cause is orders: 85 %, as it failed first, lies upstream of both other failing tables and is late',
+        ),
       evidence: list(evidence).description('What speaks for it, the strongest first, at most 10.'),
     }).label('IncidentCause'),
     alert_count: count.example(4),
     open_alert_count: count.description('Alerts that are neither resolved nor dismissed.').example(4),
     asset_count: count.description('Tables and sources with an alert.').example(3),
     trigger_count: count.description('How often its alerts were seen.').example(9),
+    reopened_count: count.description('How often it was over and went on.').example(0),
     assignee: user.allow(null),
     post_mortem: text.allow(null).example(null),
     merged_into: id
@@ -113,6 +121,17 @@ const alert = record({
   asset_id: id.example(TABLE_ID),
   qualified_name: text.example('shop.shop.public.orders'),
   is_cause: flag.description('Whether it is named as the cause.'),
+  reason: Joi.string()
+    .valid(...MEMBERSHIP_REASONS)
+    .allow(null)
+    .description('Why it belongs to the incident; null of old incidents.')
+    .example('downstream'),
+  steps: count.allow(null).description('Steps of the flow of data from or to `relative_to`.').example(2),
+  relative_to: text
+    .allow(null)
+    .description('The table that it belongs by.')
+    .example('shop.shop.public.orders'),
+  why: text.allow(null).description('The reason in words.').example('2 steps downstream of orders'),
   created_at: time,
   last_seen_at: time,
   resolved_at: time.allow(null),
@@ -151,6 +170,7 @@ export function incidentReplies(kinds: readonly AlertKind[]) {
   return {
     incidents: reply(inNestedPage(incident, 'incidents')),
     incident: reply(inData(detailed)),
+    newIncident: reply(inData(detailed), 201),
     activity: reply(inData(activity), 201),
     activities: reply(
       inData(record({ activities: list(activity), pagination: record(pageFields) })).description(

@@ -6,6 +6,7 @@ import { idParams, param } from '../../../../server/http/input.ts'
 import type { StatusBody, StatusRequest } from '../../lifecycle/status-body.ts'
 import type { Deps } from '../../deps.ts'
 import { addComment, changeIncident, patchIncident } from './actions.ts'
+import { mergeIncident, splitIncident } from './arrange.ts'
 import { listActivities, listIncidents, showIncident } from './lists.ts'
 import { incidentReplies } from './replies.ts'
 import { incidentSchemas } from './schemas.ts'
@@ -113,6 +114,34 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
         return h.response({ data }).code(201)
       },
     }),
+    route('POST', `${base}/{id}/split`, access.write, {
+      id: 'splitIncident',
+      description: 'Move alerts of an incident into a new one',
+      notes:
+        'For two problems in one incident. Grouping never puts them together again. Replies the new incident.',
+      validate: { params: idParams, payload: schemas.split },
+      response: replies.newIncident,
+      app: { errors: ['INCIDENT_NOT_FOUND', 'ALERT_NOT_FOUND', 'CONFLICT'] },
+      async handler(request, h) {
+        const id = await splitIncident(deps, request, param(request, 'id'), request.payload.alert_ids)
+        const data = await inCompany(request, trx => showIncident(config.baseUrl, trx, id))
+        return h.response({ data }).code(201)
+      },
+    }),
+    route('POST', `${base}/{id}/merge`, access.write, {
+      id: 'mergeIncident',
+      description: 'Give the alerts of an incident to another one',
+      notes:
+        'For one problem in two incidents. The first ends, and its `merged_into` names the other one, which is replied and which grouping never takes apart again.',
+      validate: { params: idParams, payload: schemas.merge },
+      response: replies.incident,
+      app: { errors: ['INCIDENT_NOT_FOUND', 'CONFLICT'] },
+      async handler(request) {
+        const { into } = request.payload
+        await mergeIncident(deps, request, param(request, 'id'), into)
+        return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, into) }))
+      },
+    }),
     statusRoute(
       'acknowledge',
       'acknowledged',
@@ -124,7 +153,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       'resolve',
       'resolved',
       'Resolve an incident and its open alerts',
-      'For a problem that is mended; one that goes on opens a new incident. Without it, an incident is resolved when all of its alerts are over.',
+      'For a problem that is mended; one that fails again within the window opens it again. Without it, an incident is resolved when all of its alerts are over.',
       schemas.end,
     ),
     statusRoute(

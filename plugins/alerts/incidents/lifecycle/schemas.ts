@@ -8,6 +8,8 @@ import { statusBodies } from '../../lifecycle/status-body.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../models.ts'
 
 const MAX_POST_MORTEM_CHARACTERS = 50_000
+/** Alerts that one request moves. */
+const MAX_SPLIT = 500
 
 export interface IncidentFilters extends Page {
   status?: IncidentStatus[]
@@ -71,5 +73,23 @@ export function incidentSchemas(kinds: Kinds) {
       .example({ notes: 'The loader ran late', root_cause_category: 'pipeline_failure' })
       .label('EndIncidentRequest'),
     snooze: bodies.snooze,
+    split: Joi.object<{ alert_ids: string[] }>({
+      alert_ids: Joi.array()
+        .items(uuid)
+        .min(1)
+        .max(MAX_SPLIT)
+        .unique()
+        .required()
+        .description('Alerts of the incident, at least one of which stays.'),
+    })
+      .required()
+      .example({ alert_ids: ['0197f5e2-7c1b-7d3e-9a44-3f6f0a5b9c21'] })
+      .label('SplitIncidentRequest'),
+    merge: Joi.object<{ into: string }>({
+      into: uuid.required().description('The incident that gets the alerts.'),
+    })
+      .required()
+      .example({ into: '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90' })
+      .label('MergeIncidentRequest'),
   }
 }
