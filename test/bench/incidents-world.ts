@@ -22,9 +22,11 @@ export interface SimTable {
 /** A fault, or noise: one alert that has nothing to do with a fault. */
 export interface SimCause {
   name: string
-  kind: 'late load' | 'schema change' | 'lost rows' | 'wrong values' | 'source down' | 'noise'
+  kind: 'late load' | 'schema change' | 'lost rows' | 'wrong values' | 'failed run' | 'source down' | 'noise'
   /** The table, or `source:N`. */
   at: string
+  /** Other tables that may be named: those that one discovery found changed. */
+  orAt?: string[]
 }
 
 export interface SimAlert {
@@ -36,12 +38,25 @@ export interface SimAlert {
   cause: string
 }
 
+/** What happens besides: a check that recovers, a run that fails, or edges that lineage gets to know. */
+export type SimEvent = { minute: number } & (
+  | { kind: 'recover'; table: string; finding: Finding }
+  | { kind: 'run'; table: string }
+  | { kind: 'edges'; edges: [string, string][] }
+)
+
 export interface Scenario {
   seed: string
+  family?: string
   tables: SimTable[]
   causes: SimCause[]
   /** By time. */
   alerts: SimAlert[]
+  events?: SimEvent[]
+  /** Pairs of tables of which one refers to the other. */
+  foreignKeys?: [string, string][]
+  /** Edges that lineage does not know from the start. */
+  unknownEdges?: [string, string][]
 }
 
 const LAYERS = [
@@ -65,7 +80,7 @@ const COVERAGE: Record<Exclude<Finding, 'connection'>, number> = {
  * that wait for it, and smaller those that do not.
  */
 const FAULTS: Record<
-  Exclude<SimCause['kind'], 'noise'>,
+  Exclude<SimCause['kind'], 'noise' | 'failed run'>,
   { own: Finding; weight: number; spread: [Finding, number][] }
 > = {
   'late load': {
