@@ -9,6 +9,7 @@ import { canWrite } from '../../lib/session.ts'
 import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { incidentTexts as texts } from './texts.ts'
+import { MergeDialog, SplitDialog } from './arrange-dialogs.ts'
 import { texts as common } from '../../texts.ts'
 import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
 
@@ -47,7 +48,7 @@ const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
 
 /** What can be done with an incident that is not over; none of it for a viewer. */
 export function IncidentActions({ incident, reload }: { incident: Incident; reload: () => void }) {
-  const [open, setOpen] = useState<Exclude<IncidentMove, 'acknowledge'> | 'assign'>()
+  const [open, setOpen] = useState<Exclude<IncidentMove, 'acknowledge'> | 'assign' | 'split' | 'merge'>()
   const { id, status } = incident
   const move = async (name: IncidentMove, body: object) => {
     await moveIncident(id, name, body)
@@ -70,11 +71,18 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
         )
       }
       <button onClick=${() => setOpen('assign')}>${texts.assign}</button>
+      ${
+        isActive &&
+        incident.alerts.length > 1 &&
+        html`<button onClick=${() => setOpen('split')}>${texts.split}</button>`
+      }
+      ${isActive && html`<button onClick=${() => setOpen('merge')}>${texts.merge}</button>`}
     </p>
+    ${open === 'split' && html`<${SplitDialog} incident=${incident} close=${close} />`}
+    ${open === 'merge' && html`<${MergeDialog} incident=${incident} close=${close} />`}
     ${open === 'assign' && html`<${AssignDialog} incident=${incident} reload=${reload} close=${close} />`}
     ${
-      open !== undefined &&
-      open !== 'assign' &&
+      (open === 'resolve' || open === 'snooze' || open === 'dismiss') &&
       html`<${FormDialog}
         key=${open}
         title=${texts[open]}

@@ -88,6 +88,7 @@ function Cause({ incident: { root_cause: cause } }: { incident: Incident }) {
       >${' '}
       <span class="quiet">${texts.causeSure(cause.confidence)}</span>
     </p>
+    ${cause.explanation && html`<p><bdi>${cause.explanation}</bdi>.</p>`}
     <h3>Evidence</h3>
     <ul class="timeline">
       ${cause.evidence.map(
@@ -118,7 +119,7 @@ function Alerts({ incident }: { incident: Incident }) {
               <a href=${`/alerts/${alert.id}`}>
                 <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
                 <span class="text"><bdi>${alert.title}</bdi></span>
-                ${alert.is_cause && html`<span class="chip">the cause</span>`}
+                ${alert.why && html`<span class=${alert.is_cause ? 'chip' : 'quiet'}><bdi>${alert.why}</bdi></span>`}
                 ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
                 <${Ago} at=${alert.last_seen_at} />
               </a>

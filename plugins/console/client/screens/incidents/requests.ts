@@ -22,6 +22,24 @@ export async function moveIncident(id: string, move: IncidentMove, body: object)
   })
 }
 
+/** Moves alerts into a new incident. @returns its id */
+export async function splitIncident(id: string, alertIds: readonly string[]): Promise<string> {
+  const body = { alert_ids: [...alertIds] }
+  return (await api.post('/api/v1/sdk/incidents/{id}/split', { ...path(id), body })).data.id
+}
+
+/** Gives the alerts of an incident to another one. */
+export async function mergeIncident(id: string, into: string): Promise<void> {
+  await api.post('/api/v1/sdk/incidents/{id}/merge', { ...path(id), body: { into } })
+}
+
+/** Other incidents that are not over, for a choice. */
+export const loadOthers = async (id: string, signal: AbortSignal) => {
+  const status: ('open' | 'acknowledged' | 'snoozed')[] = ['open', 'acknowledged', 'snoozed']
+  const { data } = await api.get('/api/v1/sdk/incidents', { query: { status, limit: 100 }, signal })
+  return data.incidents.filter(incident => incident.id !== id)
+}
+
 export async function addComment(id: string, comment: string): Promise<void> {
   await api.post('/api/v1/sdk/incidents/{id}/comment', { ...path(id), body: { comment } })
 }
