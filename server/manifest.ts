@@ -20,6 +20,7 @@ import * as tableWindows from '../migrations/0009_table_windows.ts'
 import * as tableParts from '../migrations/0010_table_parts.ts'
 import * as statementBytes from '../migrations/0011_statement_bytes.ts'
 import * as incidentMembership from '../migrations/0012_incident_membership.ts'
+import * as adoption from '../migrations/0015_adoption.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -95,6 +96,7 @@ export const manifest = {
     migration('0010_table_parts', tableParts),
     migration('0011_statement_bytes', statementBytes),
     migration('0012_incident_membership', incidentMembership),
+    migration('0015_adoption', adoption),
   ],
 }
 

@@ -3,6 +3,9 @@ import type { Logger } from 'pino'
 import type { AlertTitle } from './alert-title.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
+import type { BrokenClause, ContractLookup } from './contract-lookup.ts'
+
+export type { BrokenClause, ContractLookup } from './contract-lookup.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
 export const READABLE_TABLES = ['alerts', 'alert_history'] as const
@@ -75,8 +78,6 @@ export interface AlertEvent {
   contextData?: object
   /** Whether it needs no action: it is stored as resolved at once. */
   isNews?: true
-  /** Another alert of the same failure, if it has one. A destination that was notified of that is not notified of this. */
-  sameAs?: { type: string; cause: string }
 }
 
 export interface RaiseResult {
@@ -105,6 +106,7 @@ export interface LookUps {
   assets: AssetLookup
   owners: OwnerLookup
   lineage: LineageLookup
+  contracts: ContractLookup
 }
 
 /** Sources and tables, by the catalog. */
@@ -294,6 +296,8 @@ export interface AlertsApi {
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
   /** What an alert is about. @throws 404 `ALERT_NOT_FOUND` */
   findSubject(trx: Transaction, alertId: string): Promise<AlertSubject>
+  /** Makes the ongoing alerts of causes name these clauses of contracts, and no others. Call it before rows of clauses are locked. */
+  renameContracts(trx: Transaction, clauses: ReadonlyMap<string, readonly BrokenClause[]>): Promise<void>
   /** Called by features that are above alerts, when they register. */
   connect(lookUps: Partial<LookUps>): void
   /** A SELECT of `company_id` and `asset_id` of triggered and acknowledged alerts, a part of statements which name the company. */

@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid'
 import type { AlertsApi } from './api.ts'
 import type { Deps } from './deps.ts'
+import { renameContracts } from './named-contracts.ts'
 import { readAlertHealth } from './lifecycle/health.ts'
 import { raiseAll } from './lifecycle/raise.ts'
 import { resolveCauses, resolveOrphaned } from './lifecycle/resolve.ts'
@@ -30,6 +31,7 @@ export function makeAlerts(deps: Deps): AlertsApi {
       const { assetId, sourceId, title, event } = alert
       return { assetId, sourceId, title, details: event.details as Record<string, unknown> }
     },
+    renameContracts,
     connect: added => void Object.assign(lookUps, added),
     openAlertsQuery: `select company_id, asset_id from alerts
       where status in ('triggered', 'acknowledged') and asset_id is not null`,

@@ -291,11 +291,12 @@ export function ownerColumns(owner: NamedOwner | undefined): Pick<CheckRow, 'own
 }
 
 const SET_OWNERS = `
-  update checks c set owner_kind = r.kind, owner_ref = jsonb_build_object('file', r.file, 'key', r.key)
+  update checks c set owner_kind = r.kind,
+    owner_ref = case when r.kind is not null then jsonb_build_object('file', r.file, 'key', r.key) end
   from jsonb_to_recordset(cast(:records as jsonb)) as r(uuid uuid, kind text, file text, key text)
   where c.company_id = :companyId and c.uuid = r.uuid`
 
-/** Says what manages checks of one kind, which are locked by id first, as scans lock them. */
+/** Says what manages checks of one kind, null for no owner. They are locked by id first, as scans lock them. */
 export async function setOwners<Row extends CheckRow>(
   trx: Transaction,
   { model, idPrefix }: Pick<StoredKind<Row>, 'model' | 'idPrefix'>,

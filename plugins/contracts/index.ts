@@ -2,6 +2,7 @@ import { feature } from '../../server/feature.ts'
 import { depsOf } from './deps.ts'
 import { contractViolation } from './enforcement/alert-kind.ts'
 import { contractPicture } from './enforcement/badge.ts'
+import { clausesOfChecks } from './adoption/clause-checks.ts'
 import { clausesOfTables } from './enforcement/contracts.ts'
 import { enforceJob } from './enforcement/enforce-job.ts'
 import { judgeChecked, judgeDiscovered, judgeFreshness, judgeStopped } from './enforcement/judge.ts'
@@ -46,6 +47,7 @@ export const contracts = feature<ContractsApi>({
     const deps = depsOf(server)
     const { alerts, catalog, checks, freshness } = deps
     alerts.addKind(contractViolation)
+    alerts.connect({ contracts: { alertKind: contractViolation.name, findClauses: clausesOfChecks } })
     catalog.afterDiscovery((trx, source) => judgeDiscovered(deps, trx, source))
     checks.afterScan((trx, { source }, findings) => judgeChecked(deps, trx, source, findings))
     checks.afterStop((trx, source, check) => judgeStopped(deps, trx, source, check))

@@ -57,6 +57,8 @@ export class ContractClause extends CompanyRow {
   declare tableId: string | null
   declare checkKind: CheckKindName | null
   declare checkId: string | null
+  /** Whether the check was there before: it stays when the contract no longer needs it. */
+  declare isAdopted: boolean
   declare status: ClauseStatus
   declare reason: string | null
   /** When its status changed last. */

@@ -1,12 +1,15 @@
 import { ignoreRejection } from '../../../connectors/foreign-code.ts'
 import type { AlertKind, FactText } from '../api.ts'
+import { contractsIn } from '../named-contracts.ts'
 import type { Fact } from './describe.ts'
 
 /** The facts of an event, without those that lack a value. */
 export function factsOf({ facts }: AlertKind, details: object): Fact[] {
   const all = facts?.(details as Record<string, unknown>, { fill, join, range }) ?? []
   ignoreRejection(all)
-  return all.flatMap(([name, value]) => {
+  const contracts = [...new Set(contractsIn(details).map(({ contract }) => contract))].join(', ')
+  const named: typeof all = [...all, ['Contract', contracts]]
+  return named.flatMap(([name, value]) => {
     const text = toText(value)
     return text === null || typeof name !== 'string' ? [] : [{ name, value: text }]
   })

@@ -6,6 +6,7 @@ import { SEVERITIES, type AlertEvent, type RaiseResult, type Severity } from '..
 import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
 import { notifyOpened, type EndedAlerts } from '../rules/notify.ts'
+import { nameContracts } from '../named-contracts.ts'
 import { noticeAlerts } from './notice.ts'
 import { endDismissals, markResolved } from './resolve.ts'
 import { writeTitles, type TitledEvent } from './title.ts'
@@ -39,9 +40,10 @@ interface StoredAlert {
 export async function raiseAll(
   deps: Deps,
   trx: Transaction,
-  events: readonly AlertEvent[],
+  given: readonly AlertEvent[],
 ): Promise<RaiseResult[]> {
-  for (const { type } of events) deps.kinds.get(type)
+  for (const { type } of given) deps.kinds.get(type)
+  const events = await nameContracts(deps.lookUps, trx, given)
   const titled = await writeTitles(deps, trx, events)
   const numbered = titled.map(event => ({ id: v7(), event }))
   const stored = await storeAlerts(trx, numbered)
@@ -51,21 +53,18 @@ export async function raiseAll(
   const raised = new Map([...stored, ...(await storeAlerts(trx, successors))])
   const results = events.map(event => {
     const { id: alertId, isNew } = raised.get(keyOf(event))!
-    return { event, alertId, isNew }
+    return { alertId, isNew }
   })
   const opened = await recordOpened(
     trx,
     [...raised.values()].filter(({ isNew }) => isNew),
   )
   if (opened.length > 0) {
-    const twins = new Map(
-      results.flatMap(({ alertId, event }) => (event.sameAs ? [[alertId, event.sameAs] as const] : [])),
-    )
-    await notifyOpened(deps, trx, opened, { superseded, twins })
+    await notifyOpened(deps, trx, opened, superseded)
     // News is over when it is opened.
     await noticeAlerts(deps, trx, [...opened.filter(isOpen), ...superseded.alerts])
   }
-  return results.map(({ alertId, isNew }) => ({ alertId, isNew }))
+  return results
 }
 
 const keyOf = ({ type, cause }: Pick<AlertEvent, 'type' | 'cause'>): string => `${type} ${cause}`

@@ -2,7 +2,7 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { leastUuid } from '../../../server/database/months.ts'
 import { IS_ABOUT, lockAlerts, lockTriggered, type SubjectKind } from '../locks.ts'
-import { Alert, IS_OPEN } from '../models.ts'
+import { Alert } from '../models.ts'
 import type { IncidentSummary } from './message.ts'
 
 /** Tolerates wrong clocks: the id of a delivery holds the time of the process that created it. */
@@ -163,33 +163,6 @@ export async function findNotifiedOfEnds(
     { companyId: companyOf(trx), ids: [...incidentIds] },
   )
   return new Set(notified.map(({ incidentId, destinationId }) => `${incidentId} ${destinationId}`))
-}
-
-/** The alerts of the same failure that have messages of their own, by the ids of alerts. */
-export type AlertTwins = ReadonlyMap<string, { type: string; cause: string }>
-
-/**
- * The destinations that were notified of the open twins of alerts, or are being notified, as `<alert> <destination>`. A
- * message that a cooldown postpones, or that failed, does not count.
- */
-export async function findNotifiedOfTwins(trx: Transaction, twins: AlertTwins): Promise<Set<string>> {
-  if (twins.size === 0) return new Set()
-  const entries = [...twins]
-  const notified = await rows<{ id: string; destinationId: string }>(
-    trx,
-    `select distinct twin.id, d.destination_id
-     from unnest(cast(:ids as uuid[]), cast(:types as text[]), cast(:causes as text[])) as twin (id, kind, cause)
-     join alerts a on a.company_id = :companyId and a.kind = twin.kind and a.cause = twin.cause and a.${IS_OPEN}
-     join deliveries d on d.company_id = :companyId and d.alert_id = a.id
-      and d.event_type = 'alert.triggered' and d.status in ('pending', 'delivered') and ${IS_SENT}`,
-    {
-      companyId: companyOf(trx),
-      ids: entries.map(([id]) => id),
-      types: entries.map(([, { type }]) => type),
-      causes: entries.map(([, { cause }]) => cause),
-    },
-  )
-  return new Set(notified.map(({ id, destinationId }) => `${id} ${destinationId}`))
 }
 
 /** Alerts and destinations of which there are messages about the alert alone: it was sent before it had an incident. */

@@ -3,12 +3,7 @@ import type { Transaction } from '../../../server/database/database.ts'
 import { stopPostponed } from '../delivery/postponed.ts'
 import type { Deps } from '../deps.ts'
 import { alertSubject, type AddressedMessage, type MessageReason } from '../messages/message.ts'
-import {
-  findNotified,
-  findNotifiedOfTwins,
-  type AlertTwins,
-  type NotifiedDestination,
-} from '../messages/notified.ts'
+import { findNotified, type NotifiedDestination } from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isDemo } from '../models.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
@@ -18,33 +13,23 @@ export interface EndedAlerts {
   reasonOf: (alert: Alert) => MessageReason
 }
 
-/** What messages about alerts that were opened depend on. */
-interface OpenedWith {
-  /**
-   * The alerts that some of these replaced because they got worse. A destination that is notified of the new alert gets
-   * `alert.resolved` of the old one; any other gets it only when the new one is resolved.
-   */
-  superseded: EndedAlerts
-  twins: AlertTwins
-}
-
 /**
- * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents, and to those that were notified of
- * the twin of an alert. A message in a cooldown is postponed.
+ * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents. A message in a cooldown is postponed.
+ * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the new
+ *   alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved
  */
 export async function notifyOpened(
   deps: Deps,
   trx: Transaction,
   alerts: readonly Alert[],
-  { superseded, twins }: OpenedWith,
+  superseded: EndedAlerts,
 ): Promise<void> {
   const longOpen = openedLongAgo(deps.config, superseded)
   const recipients = await findRecipients(deps, trx, [...realOf(alerts), ...longOpen])
-  const hasTwin = await findNotifiedOfTwins(trx, twins)
   const isNew = new Set(alerts.map(({ id }) => id))
   const opened = recipients
     .filter(recipient => isNew.has(recipient.alert.id))
-    .filter(recipient => !recipient.takesIncident && !hasTwin.has(keyOf(recipient)))
+    .filter(recipient => !recipient.takesIncident)
     .map(openingMessage)
   const isNotified = new Set(
     opened

@@ -1,11 +1,11 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { pagination, type Page } from '../../../server/http/page.ts'
-import { SEVERITIES, type LookUps, type Severity } from '../api.ts'
+import { SEVERITIES, type BrokenClause, type LookUps, type Severity } from '../api.ts'
 import type { Deps } from '../deps.ts'
 import { Alert, Destination, NOT_DEMO, type AlertRule } from '../models.ts'
 import { kindOf } from '../kinds.ts'
 import { presentAlert } from '../present.ts'
-import { matchesRule } from './recipients.ts'
+import { matchesRule, namesOf } from './recipients.ts'
 import { loadOwnerMatch, resolveRuleOwners } from './rule-owners.ts'
 import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
 
@@ -48,6 +48,8 @@ type PastAlert = Pick<
   'id' | 'kind' | 'cause' | 'severity' | 'assetId' | 'sourceId' | 'createdAt' | 'resolvedAt' | 'supersedes'
 > & {
   tags: string[]
+  /** Those that its details name. */
+  contracts: BrokenClause[] | null
   /** `created_at` in full precision, the cursor of the next chunk. */
   cursor: string
 }
@@ -140,7 +142,9 @@ async function classifyPastAlerts(deps: Deps, trx: Transaction, rule: PreviewedR
     new Date(since.getTime() - 2 * cooldownMs),
   )) {
     const matched = { ...alert, event: { asset: { tags: alert.tags } } }
-    if (!matchesRule({ ...rule, owners: null }, matched, kindOf(deps.kinds, alert.kind))) continue
+    const kind = kindOf(deps.kinds, alert.kind)
+    const names = namesOf(deps.lookUps, kind, { contracts: alert.contracts })
+    if (!matchesRule({ ...rule, owners: null }, matched, kind, { isOwned: () => true, names })) continue
     const cause = `${alert.kind} ${alert.cause}`
     const sent = sentAt.get(cause) ?? new Map<Severity, number>()
     const at = alert.createdAt.getTime()
@@ -173,6 +177,7 @@ async function* readPastAlerts(
       companyId: companyOf(trx),
       ...after,
       kinds: rule.eventTypes,
+      contractKind: lookUps.contracts?.alertKind ?? null,
       severities: rule.severities,
       most: CHUNK_ROWS,
     })
@@ -187,11 +192,13 @@ async function* readPastAlerts(
 const PAST_ALERTS = `
   select id, kind, cause, severity, asset_id, source_id, created_at, resolved_at, supersedes,
          cast(created_at as text) as cursor,
-         array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags
+         array(select jsonb_array_elements_text(event #> '{asset,tags}')) as tags,
+         event #> '{details,contracts}' as contracts
     from alerts
    where company_id = :companyId and (created_at, id) > (cast(:cursor as timestamptz), cast(:id as uuid))
      and ${NOT_DEMO}
-     and (cast(:kinds as text[]) is null or kind = any(:kinds))
+     and (cast(:kinds as text[]) is null or kind = any(:kinds)
+       or :contractKind = any(:kinds) and event #> '{details,contracts}' is not null)
      and (cast(:severities as text[]) is null or severity = any(:severities))
    order by created_at, id limit :most`
 

@@ -1,7 +1,8 @@
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { leastUuid } from '../../../server/database/months.ts'
-import { SEVERITIES, type AlertKind } from '../api.ts'
+import { SEVERITIES, type AlertKind, type LookUps } from '../api.ts'
 import type { Deps } from '../deps.ts'
+import { contractsIn } from '../named-contracts.ts'
 import { destinationDisabled, isGrouped, kindOf } from '../kinds.ts'
 import { Destination, AlertRule, type Alert } from '../models.ts'
 import { IS_SENT } from '../messages/notified.ts'
@@ -39,7 +40,8 @@ export async function findRecipients(
   const isOwned = await loadOwnerMatch(lookUps, trx, rules, alerts)
   const matched = alerts.map(alert => {
     const kind = kindOf(kinds, alert.kind)
-    return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind, isOwned)) }
+    const matching = { isOwned, names: namesOf(lookUps, kind, alert.event.details) }
+    return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind, matching)) }
   })
   const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
   return matched.flatMap(({ alert, rules: matching }) =>
@@ -66,20 +68,36 @@ function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: 
   return ({ id }) => kind !== destinationDisabled.name || id !== cause
 }
 
-/** Whether all filters of a rule match an alert of a kind. @param isOwned defaults to one for rules without owners */
+/** The kinds that rules may take an alert for: its own and, where it names a contract that relies on its check, that of contracts. */
+export function namesOf(
+  { contracts }: Partial<LookUps>,
+  { name }: AlertKind,
+  details: object,
+): readonly string[] {
+  return contracts && contractsIn(details).length > 0 ? [name, contracts.alertKind] : [name]
+}
+
+/** How rules are matched. */
+interface RuleMatching {
+  isOwned: OwnerMatch
+  /** As `namesOf` gives them. */
+  names: readonly string[]
+}
+
+/** Whether all filters of a rule match an alert of a kind. */
 export function matchesRule(
   rule: Pick<
     AlertRule,
     'isActive' | 'eventTypes' | 'severities' | 'assetIds' | 'tagFilterMode' | 'tagFilterTags' | 'owners'
   >,
   alert: Pick<Alert, 'severity' | 'assetId' | 'sourceId'> & { event: { asset: { tags: string[] } } },
-  { name, isRoutine }: AlertKind,
-  isOwned: OwnerMatch = ({ owners }) => !owners,
+  { isRoutine }: AlertKind,
+  { isOwned, names }: RuleMatching,
 ): boolean {
   const { eventTypes, severities, assetIds } = rule
   return (
     rule.isActive &&
-    (eventTypes?.length ? eventTypes.includes(name) : !isRoutine) &&
+    (eventTypes?.length ? names.some(name => eventTypes.includes(name)) : !isRoutine) &&
     (!severities?.length || severities.includes(alert.severity)) &&
     // An empty list: the assets that the rule named were removed.
     (!assetIds || assetIds.some(id => id === alert.assetId || id === alert.sourceId)) &&

@@ -111,7 +111,8 @@ export interface DeclaredChecks {
 /** A check, by the id of `DeclaredCheck`, and what manages it from now on. */
 export interface OwnedCheckId {
   id: string
-  owner: NamedOwner
+  /** Null of one by hand. */
+  owner: NamedOwner | null
 }
 
 /** How checks of one kind are created without a look at their tables. */

@@ -17,6 +17,8 @@ import type { Owner, Plan, PlanRequest, StoredCheck, StoredState, WantedCheck } 
 export interface ReconcileRequest<Wanted extends WantedCheck>
   extends PlanRequest<Wanted>, CarryingOut<Wanted> {
   owner: Owner
+  /** What the source has, where the caller has read it under the lock; defaults to reading it. */
+  state?: StoredState
   /** A plan that was made before the lock was taken, where the engine was asked about what it changes and nothing else. */
   expected?: Plan<Wanted>
 }
@@ -104,7 +106,8 @@ export function makeReconciler({ kinds, notifyStopped, ...deps }: Deps) {
     const only = owner.nameUnmanaged
       ? undefined
       : new Set([...owner.managed, ...wanted].map(({ kind }) => kind))
-    const planned = await plan(await readState(trx, source, owner, only), request)
+    const state = request.state ?? (await readState(trx, source, owner, only))
+    const planned = await plan(state, request)
     if (expected && !isWithin(planned, expected)) throw changedMeanwhile()
     const ids = await carryOut({ kinds: kinds(), notifyStopped }, trx, source, planned, request)
     return { ...planned, ids }

@@ -19,7 +19,6 @@ export const contractViolation: AlertKind = {
     reason: held.text.allow(null),
     table_path: held.text.allow(null).description('As the contract names it.'),
     column_name: held.text.allow(null),
-    check_id: held.text.allow(null).description('The check that found it; null if the catalog shows it.'),
   }),
   facts: ({ contract, contract_version: version, owner, clause }, { join }) => [
     ['Contract', join([contract, version], ' ')],

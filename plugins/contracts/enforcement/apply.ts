@@ -1,12 +1,14 @@
 import { v7 } from 'uuid'
-import { companyOf, insertAll, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, insertAll, rows, type Transaction } from '../../../server/database/database.ts'
 import { storable } from '../../../server/database/storable.ts'
+import type { BrokenClause } from '../../alerts/api.ts'
 import type { Source } from '../../catalog/api.ts'
-import type { CheckKindName, RecordEvent, Step, WantedCheck } from '../../checks/api.ts'
+import type { RecordEvent } from '../../checks/api.ts'
 import type { ContractsDeps } from '../deps.ts'
 import { ContractClause, type Contract } from '../models.ts'
 import { contractViolation } from './alert-kind.ts'
 import type { ClauseVerdict } from './clause.ts'
+import { carryOutChecks, clausesOfChecks, planChecks, type ClauseStep } from '../adoption/clause-checks.ts'
 import type { ContractPlan, PlannedClause } from './plan.ts'
 import { recordVerdicts, type JudgedClause } from './verdicts.ts'
 
@@ -24,7 +26,7 @@ const UNCHECKED: ClauseVerdict = { status: 'pending', reason: 'its check has not
 const SCHEDULED: ClauseVerdict = {
   status: 'not_enforced',
   reason:
-    'the table has a freshness schedule that does not belong to this contract: remove it, and replace the contract',
+    'the table has a freshness schedule with other terms: give it those of the contract, or remove it, and replace the contract',
 }
 
 /**
@@ -42,8 +44,14 @@ export async function enforcePlan(
   const before = new Map(stored.map(clause => [clause.key, clause]))
   const keys = new Set(plan.clauses.map(({ clause }) => clause.key))
   const dropped = stored.filter(({ key }) => !keys.has(key))
-  const wanted = plan.clauses.flatMap(({ check }) => check ?? [])
-  const checks = await reconcileChecks(deps, trx, enforcement, { stored, wanted })
+  const planned = { source: enforcement.source, id: contract.id, stored, clauses: plan.clauses }
+  const checksPlan = await planChecks(deps, trx, planned, contract.name)
+  const checks = await carryOutChecks(deps, trx, planned, contract, checksPlan, enforcement.record)
+  const adopted = [...checks.values()].flatMap(({ action, check }) =>
+    action === 'adopt' && check ? check.id : [],
+  )
+  const known = await readKnown(trx, adopted)
+  await renameInAlerts(deps, trx, contract, { stored, clauses: plan.clauses, checks })
   await resolveAlerts(deps, trx, dropped)
   await ContractClause.query(trx)
     .whereRaw('id = any(?)', [dropped.map(({ id }) => id)])
@@ -56,10 +64,11 @@ export async function enforcePlan(
     const { key } = item.clause
     const clause = before.get(key)
     const step = checks.get(key)
-    const verdict = item.verdict ?? verdictOf(step, clause)
+    const isAdopted = checksPlan.adopted.has(key)
+    const verdict = isAdopted || !item.verdict ? verdictOf(step, clause, known) : item.verdict
     verdicts.set(key, verdict)
     const { kind: checkKind, id: checkId } = step?.check ?? { kind: null, id: null }
-    const row = { ...clauseRow(contract, item, position), checkKind, checkId }
+    const row = { ...clauseRow(contract, item, position), checkKind, checkId, isAdopted }
     if (!clause) {
       fresh.push({ ...row, id: v7(), ...UNCHECKED })
       continue
@@ -81,8 +90,12 @@ export async function retireClauses(
   trx: Transaction,
   enforcement: Omit<Enforcement, 'actor'>,
 ): Promise<void> {
-  const stored = await ContractClause.query(trx).where('contractId', enforcement.contract.id)
-  await reconcileChecks(deps, trx, enforcement, { stored, wanted: [] })
+  const { contract, source, record } = enforcement
+  const stored = await ContractClause.query(trx).where('contractId', contract.id)
+  const planned = { source, id: contract.id, stored, clauses: [] }
+  const plan = await planChecks(deps, trx, planned, contract.name)
+  const checks = await carryOutChecks(deps, trx, planned, contract, plan, record)
+  await renameInAlerts(deps, trx, contract, { stored, clauses: [], checks })
   await resolveAlerts(deps, trx, stored)
 }
 
@@ -95,48 +108,71 @@ async function resolveAlerts(
   await alerts.resolveOrphaned(trx, { type: contractViolation.name, causes })
 }
 
-/** What became of the check of a clause. */
-interface ClauseStep {
-  action: Step<WantedCheck>['action']
-  /** Null where there is none. */
-  check: { kind: CheckKindName; id: string } | null
-}
-
-/** Makes the checks of a contract those that its clauses want. @returns what became of them, by the keys of the clauses */
-async function reconcileChecks(
-  { checks }: ContractsDeps,
+/** Makes the open alerts of checks name a contract that relies on them from now on, or no longer does. */
+async function renameInAlerts(
+  { alerts }: ContractsDeps,
   trx: Transaction,
-  { contract, source, record }: Omit<Enforcement, 'actor'>,
-  { stored, wanted }: { stored: readonly ContractClause[]; wanted: readonly WantedCheck[] },
-): Promise<Map<string, ClauseStep>> {
-  // What a contract is called as the owner of checks.
-  const file = `the contract ${contract.name}`
-  const managed = stored.flatMap(({ key, checkKind: kind, checkId }) =>
-    kind === null || checkId === null ? [] : [{ file, key, kind, checkId }],
-  )
-  // What a person made stays the person's: a contract takes no check over, so that its removal removes its own only.
-  const { steps, ids } = await checks.reconciler.reconcile(trx, source, {
-    owner: { kind: 'contract', managed },
-    fileOf: () => file,
-    wanted,
-    prune: true,
-    // With another limit, what the check found last says nothing of the clause: a new one is due at once.
-    identity: ['min', 'max', 'alert_threshold_percent'],
-    record,
+  { id, name, owner }: Contract,
+  {
+    stored,
+    clauses,
+    checks,
+  }: {
+    stored: readonly ContractClause[]
+    clauses: readonly PlannedClause[]
+    checks: ReadonlyMap<string, ClauseStep>
+  },
+): Promise<void> {
+  const now = clauses.flatMap(({ clause: { key, title } }) => {
+    const checkId = checks.get(key)?.check?.id
+    return checkId === undefined ? [] : [{ checkId, contract: name, clause: title, owner }]
   })
-  return new Map(
-    steps.map(({ action, wanted: check }) => {
-      const id = ids.get(check)
-      return [check.key, { action, check: id === undefined ? null : { kind: check.kind, id } }]
-    }),
-  )
+  const ids = new Set([
+    ...stored.flatMap(({ checkId }) => checkId ?? []),
+    ...now.map(({ checkId }) => checkId),
+  ])
+  const others = await clausesOfChecks(trx, [...ids], id)
+  const own = Map.groupBy(now, ({ checkId }) => checkId)
+  const broken = [...ids].map((checkId): [string, BrokenClause[]] => [
+    checkId,
+    [...(own.get(checkId) ?? []).map(({ checkId: _, ...clause }) => clause), ...(others.get(checkId) ?? [])],
+  ])
+  await alerts.renameContracts(trx, new Map(broken))
 }
 
 /** What is known of a clause that the catalog cannot judge. */
-function verdictOf(step: ClauseStep | undefined, clause: ContractClause | undefined): ClauseVerdict {
+function verdictOf(
+  step: ClauseStep | undefined,
+  clause: ContractClause | undefined,
+  known: ReadonlyMap<string, ClauseVerdict>,
+): ClauseVerdict {
   if (step?.action === 'refuse') return SCHEDULED
+  if (step?.action === 'adopt') return known.get(step.check?.id ?? '') ?? UNCHECKED
   const isSameCheck = step?.action === 'keep' || step?.action === 'change'
-  return clause && isSameCheck ? { status: clause.status, reason: clause.reason } : UNCHECKED
+  return clause && isSameCheck
+    ? { status: clause.status, reason: clause.reason, needsNoAlert: true }
+    : UNCHECKED
+}
+
+/** What adopted checks found last, by their ids. */
+async function readKnown(trx: Transaction, ids: readonly string[]): Promise<Map<string, ClauseVerdict>> {
+  if (ids.length === 0) return new Map()
+  const found = await rows<{ id: string; status: string | null; title: string | null }>(
+    trx,
+    `select r.id, c.status, a.title
+       from unnest(cast(:ids as text[])) as r (id)
+       join checks c on c.company_id = :companyId and c.uuid = cast(right(r.id, 36) as uuid)
+       left join alerts a on a.company_id = :companyId and a.cause = r.id and a.status in ('triggered', 'acknowledged', 'snoozed')`,
+    { companyId: companyOf(trx), ids: [...ids] },
+  )
+  return new Map(
+    found.flatMap(({ id, status, title }): [string, ClauseVerdict][] => {
+      if (status === 'fail' || status === 'stale')
+        return [[id, { status: 'failing', reason: title ?? 'its check fails', needsNoAlert: true }]]
+      const isPassing = status === 'pass' || status === 'warning' || status === 'fresh'
+      return isPassing ? [[id, { status: 'passing', reason: null }]] : []
+    }),
+  )
 }
 
 function clauseRow({ id: contractId }: Contract, { clause, tableId }: PlannedClause, position: number) {
@@ -158,10 +194,10 @@ const UPDATE_CLAUSES = `
   update contract_clauses c
   set position = r.position, kind = r.kind, path = r.path, title = r.title, severity = r.severity,
     table_name = r.table_name, column_name = r.column_name, table_id = r.table_id, check_kind = r.check_kind,
-    check_id = r.check_id
+    check_id = r.check_id, is_adopted = r.is_adopted
   from jsonb_to_recordset(cast(:records as jsonb)) as
     r(id uuid, position int, kind text, path text, title text, severity text, table_name text, column_name text,
-      table_id uuid, check_kind text, check_id text)
+      table_id uuid, check_kind text, check_id text, is_adopted boolean)
   where c.company_id = :companyId and c.id = r.id`
 
 async function updateClauses(trx: Transaction, changed: readonly ContractClause[]): Promise<void> {
@@ -180,6 +216,7 @@ async function updateClauses(trx: Transaction, changed: readonly ContractClause[
       table_id: clause.tableId,
       check_kind: clause.checkKind,
       check_id: clause.checkId,
+      is_adopted: clause.isAdopted,
     }))
   await trx.raw(UPDATE_CLAUSES, { companyId: companyOf(trx), records: JSON.stringify(records) })
 }

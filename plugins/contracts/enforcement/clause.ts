@@ -41,7 +41,8 @@ export type Demand =
   | { of: 'required' }
   | { of: 'unique' }
   | { of: 'primary_key'; columns: readonly string[] }
-  | { of: 'option'; option: string; value: unknown }
+  /** With the ids of the checks that the options of the column were written from. */
+  | { of: 'option'; option: string; value: unknown; checks: readonly unknown[] }
   | { of: 'quality'; rule: ContractNode }
   /** Every value is in the column of the other table, by the contract's names for the database. */
   | { of: 'reference'; parentTable: string; parentColumn: string }
@@ -69,6 +70,6 @@ export interface Clause {
 export interface ClauseVerdict {
   status: ClauseStatus
   reason: string | null
-  /** Whether the alert of another clause, or an earlier one of this, is enough. */
+  /** Whether the alert of another clause or of its check, or an earlier one of this, is enough. */
   needsNoAlert?: true
 }

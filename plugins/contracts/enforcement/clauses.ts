@@ -160,12 +160,15 @@ function listOfProperty(part: Part, add: Add, terms: Terms & { isInKey: boolean 
   if (property.unique === true)
     add(part, 'unique', `${name} is unique`, { of: 'unique' }, { path: '/unique' })
   const options = Object.entries((property.logicalTypeOptions ?? {}) as Record<string, unknown>)
+  const checks = nodes(property.customProperties).flatMap(({ property: name, value }) =>
+    name === 'tidemarkCheck' ? [value] : [],
+  )
   for (const [option, value] of options)
     add(
       part,
       'option',
       `${name} has ${option} ${shortText(value)}`,
-      { of: 'option', option, value },
+      { of: 'option', option, value, checks },
       {
         severity: 'warning',
         key: `option/${option}`,

@@ -15,7 +15,7 @@ import { enforcePlan, retireClauses } from './apply.ts'
 import { listClauses, MAX_CLAUSES } from './clauses.ts'
 import type { ClauseStatus, Domain } from './clause.ts'
 import { summaryOf } from './document.ts'
-import { bindClauses, catalogStateOf, planContract, type ContractPlan } from './plan.ts'
+import { bindClauses, catalogStateOf, planContract, type ContractPlan, type ContractTerms } from './plan.ts'
 import type { ContractsDeps } from '../deps.ts'
 
 /** A contract that is to be stored. */
@@ -53,14 +53,8 @@ export async function putContract(
   input: ContractInput,
   by: ContractActor,
 ): Promise<{ contract: Contract; isNew: boolean }> {
-  const current = await deps.db.company(companyId, async trx =>
-    Contract.query(trx).findOne('name', input.name),
-  )
-  const source = await deps.db.company(companyId, trx => sourceOf(deps, trx, input, current))
-  const extraColumns = input.extraColumns ?? current?.extraColumns ?? 'allow'
-  const { name, document, domains = null } = input
-  const terms = { name, document, extraColumns, domains }
-  assertSize(listClauses(input.document, extraColumns).length)
+  const { source, terms } = await findBinding(deps, companyId, input)
+  const { extraColumns } = terms
   for (let plans = 1; ; plans++) {
     const plan = await planContract(deps, source, terms)
     const stored = await deps.db.company(companyId, async trx => {
@@ -72,6 +66,22 @@ export async function putContract(
     })
     if (stored) return stored
   }
+}
+
+/** What a contract is to be enforced on, and with which terms. @throws as `putContract` */
+export async function findBinding(
+  deps: ContractsDeps,
+  companyId: string,
+  input: ContractInput,
+): Promise<{ source: Source; terms: ContractTerms; current: Contract | undefined }> {
+  const { current, source } = await deps.db.company(companyId, async trx => {
+    const stored = await Contract.query(trx).findOne('name', input.name)
+    return { current: stored, source: await sourceOf(deps, trx, input, stored) }
+  })
+  const extraColumns = input.extraColumns ?? current?.extraColumns ?? 'allow'
+  const { name, document, domains = null } = input
+  assertSize(listClauses(document, extraColumns).length)
+  return { source, terms: { name, document, extraColumns, domains }, current }
 }
 
 function assertSize(count: number): void {

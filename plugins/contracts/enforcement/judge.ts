@@ -46,7 +46,9 @@ export async function judgeDiscovered(deps: ContractsDeps, trx: Transaction, sou
 }
 
 function keptVerdict({ checkId, status, reason }: ContractClause): ClauseVerdict {
-  return checkId === null ? { status: 'pending', reason: 'its check is being made' } : { status, reason }
+  return checkId === null
+    ? { status: 'pending', reason: 'its check is being made' }
+    : { status, reason, needsNoAlert: true }
 }
 
 /** What a check found, as its clause takes it. */
@@ -78,7 +80,8 @@ export async function judgeChecked(
 
 function verdictOf({ status, message }: CheckFinding, clause: ContractClause): ClauseVerdict {
   if (status === 'pass' || status === 'warning') return { status: 'passing', reason: null }
-  if (status === 'fail') return { status: 'failing', reason: message }
+  // Its check has an alert, which names the contract.
+  if (status === 'fail') return { status: 'failing', reason: message, needsNoAlert: true }
   const reason = `its check could not run: ${message}`
   // A check that could not run is no proof that the clause holds again.
   return clause.status === 'failing'

@@ -48,6 +48,7 @@ export function presentClause(clause: ContractClause) {
     asset_id: clause.tableId,
     check_kind: clause.checkKind,
     check_id: clause.checkId,
+    is_adopted: clause.isAdopted,
   }
 }
 

@@ -19,6 +19,7 @@ import {
   summarizeContracts,
   type ClauseCounts,
 } from './contracts.ts'
+import { previewContract } from '../adoption/preview.ts'
 import { presentClause, presentContract, presentEvent } from './present.ts'
 import { bindingQuery, contractBody, contractList, contractParams, historyQuery, replies } from './schemas.ts'
 import { readContract, readUpload } from './upload.ts'
@@ -62,18 +63,24 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
     app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
     handler: async (request, h) => {
       const { companyId } = caller(request)
-      const upload = readUpload(request)
-      const { document, warnings } = await readContract(validator, upload.input, companyId)
-      const input = {
-        name: param(request, 'name'),
-        text: upload.text,
-        document,
-        source: upload.source,
-        extraColumns: upload.extra_columns,
-      }
+      const { input, warnings } = await readInput(request, validator)
       const { contract, isNew } = await putContract(deps, companyId, input, contractActor(request))
       const data = await deps.db.company(companyId, trx => presentDetailed(deps, trx, contract))
       return h.response({ data: { ...data, warnings } }).code(isNew ? 201 : 200)
+    },
+  }),
+  route('POST', `${base}/{name}/plan`, access.write, {
+    id: 'previewContract',
+    description: 'Say what enforcing a contract would do',
+    notes:
+      'Takes what the PUT takes, and stores nothing. Checks and freshness schedules that judge a clause already are adopted, not made twice: `checks` counts them, and `message` says it in a sentence.',
+    payload: CONTRACT_PAYLOAD,
+    validate: { params: contractParams, query: bindingQuery, payload: contractBody },
+    response: replies.preview,
+    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
+    handler: async request => {
+      const { input, warnings } = await readInput(request, validator)
+      return { data: { ...(await previewContract(deps, caller(request).companyId, input)), warnings } }
     },
   }),
   route('GET', `${base}/{name}`, access.read, {
@@ -119,6 +126,13 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
       }),
   }),
 ]
+
+/** A contract as a request has it, with what the standard allows but is worth a look. @throws 400 */
+async function readInput(request: AnyRequest, validator: ContractValidator) {
+  const { input, text, source, extra_columns: extraColumns } = readUpload(request)
+  const { document, warnings } = await readContract(validator, input, caller(request).companyId)
+  return { input: { name: param(request, 'name'), text, document, source, extraColumns }, warnings }
+}
 
 function named(request: AnyRequest, trx: Transaction): Promise<Contract> {
   return findContract(trx, param(request, 'name'))

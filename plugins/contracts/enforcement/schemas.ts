@@ -69,7 +69,7 @@ export const contractBody = Joi.alternatives(
   Joi.any().description('Other JSON, which is an invalid contract'),
 ).required()
 
-const { id, text, time, count } = held
+const { id, text, time, count, flag } = held
 
 const counts = record({ passing: count, failing: count, pending: count, not_enforced: count })
   .description('Clauses by status.')
@@ -128,7 +128,53 @@ const clause = exampleRecord({
     .description('The kind of the check that tells; null if the catalog does.')
     .example(null),
   check_id: text.allow(null).description('As the endpoints of its kind take it.').example(null),
+  is_adopted: flag
+    .description('Whether the check was there before: it stays when the contract is removed.')
+    .example(false),
 }).label('ContractClause')
+
+const PLANNED_ACTIONS = ['keep', 'adopt', 'create', 'change', 'replace'] as const
+
+const plannedClause = exampleRecord({
+  ...clauseFields,
+  table_name: text.allow(null).description('As the contract names it.').example('public.orders'),
+  column_name: text.allow(null).example('status'),
+  action: Joi.valid(...PLANNED_ACTIONS)
+    .allow(null)
+    .description('What becomes of the check that judges it; null where none does.')
+    .example('adopt'),
+  check_kind: Joi.valid(...CHECK_KINDS)
+    .allow(null)
+    .example('validity'),
+  check_id: text
+    .allow(null)
+    .description('Null of a check that is to be created.')
+    .example('v_6f1c2b4a-5d6e-4c7e-9d0b-3f1c2b4a5d6e'),
+}).label('PlannedContractClause')
+
+const preview = exampleRecord({
+  name: fields.name,
+  source_id: fields.source_id,
+  source_name: fields.source_name,
+  is_new: flag.description('Whether there is no contract of this name yet.').example(true),
+  message: text.description('In a sentence.').example('adopts 6 checks, creates 1'),
+  checks: record({
+    adopted: count.description('Checks that are there, by hand or of another owner, and are not made twice.'),
+    created: count,
+    changed: count,
+    replaced: count,
+    kept: count,
+    removed: count,
+    released: count.description('Adopted before, and no longer needed: they stay.'),
+  })
+    .example({ adopted: 6, created: 1, changed: 0, replaced: 0, kept: 0, removed: 0, released: 0 })
+    .label('PlannedContractChecks'),
+  clauses: Joi.array()
+    .items(plannedClause)
+    .description('In the order of the contract; what a check judges is pending.')
+    .example([exampleIn(plannedClause)]),
+  warnings: Joi.array().items(finding).example([]),
+}).label('ContractPreview')
 
 const contract = exampleRecord(fields).label('Contract')
 
@@ -177,6 +223,7 @@ export const replies = {
   contracts: reply(inData(inPage(contract, 'contracts', { summary }))),
   contract: reply(inData(detailed)),
   stored: { status: { 200: inData(detailed), 201: inData(detailed) }, sample: 0 },
+  preview: reply(inData(preview)),
   removed: reply(removal('The contract orders was removed')),
   history: reply(inNestedPage(event, 'events')),
   picture: Joi.string().meta({ contentType: 'image/svg+xml' }),

@@ -98,17 +98,12 @@ async function eventsOf(
     [companyOf(trx), ids],
   )
   const byId = new Map(tables.map(table => [table.id, table]))
-  const alertKinds = new Map(deps.checks.declaredKinds().map(({ kind, alertKind }) => [kind, alertKind]))
   return failing.map(({ clause, verdict }) => {
     const table = byId.get(clause.tableId ?? '')
     const tags = table ? deps.catalog.tagsOf(source, table, [clause.columnName]) : source.tags
     return {
       type: contractViolation.name,
       cause: clause.id,
-      ...(clause.checkId !== null &&
-        clause.checkKind !== null && {
-          sameAs: { type: alertKinds.get(clause.checkKind)!, cause: clause.checkId },
-        }),
       severity: clause.severity,
       sourceId: source.id,
       asset: table
@@ -129,7 +124,6 @@ async function eventsOf(
         reason: verdict.reason,
         table_path: clause.tableName,
         column_name: clause.columnName,
-        check_id: clause.checkId,
       },
     }
   })

@@ -11,18 +11,30 @@ export interface DraftRule extends Pick<DeclaredCheck, 'fields'> {
 }
 
 /** A rule as a quality rule of the standard; null if it is written as an option, or if the standard has no such rule. */
-export function qualityOf({ id, fields }: DraftRule, isExtended: boolean): ContractNode | null {
-  const rule =
-    fields.metric_type === undefined
-      ? ruleOf(String(fields.rule_type), (fields.rule_config ?? {}) as Config, fields)
-      : limitedNumberOf(fields)
-  if (!rule || fields.is_active === false || fields.detection_mode === 'auto') return null
-  return {
-    ...(typeof fields.name === 'string' && { name: fields.name }),
-    ...rule,
-    ...(typeof fields.severity === 'string' && { severity: fields.severity }),
-    ...(isExtended && id !== undefined && { customProperties: [{ property: 'tidemarkCheck', value: id }] }),
-  }
+export function qualityOf(check: DraftRule, isExtended: boolean): ContractNode | null {
+  const { id, fields } = check
+  const rule = ruleOfCheck(check)
+  return (
+    rule && {
+      ...(typeof fields.name === 'string' && { name: fields.name }),
+      ...rule,
+      ...(typeof fields.severity === 'string' && { severity: fields.severity }),
+      ...(isExtended && id !== undefined && { customProperties: [referenceTo(id)] }),
+    }
+  )
+}
+
+/** The custom property that names the check which a part of a contract was written from. */
+export function referenceTo(id: string): ContractNode {
+  return { property: 'tidemarkCheck', value: id }
+}
+
+/** What must hold for a check to pass, as a quality rule without a name. */
+export function ruleOfCheck({ fields }: Pick<DraftRule, 'fields'>): ContractNode | null {
+  if (fields.is_active === false || fields.detection_mode === 'auto') return null
+  return fields.metric_type === undefined
+    ? ruleOf(String(fields.rule_type), (fields.rule_config ?? {}) as Config, fields)
+    : limitedNumberOf(fields)
 }
 
 /** Whether a rule says only what the schema of a contract promises anyway. */
@@ -97,18 +109,25 @@ function queryOf(expression: string): ContractNode {
 
 /** Bounds of RANGE rules as options of the type of a column. */
 export function optionsOf(rules: readonly DraftRule[], logicalType: string): ContractNode {
-  if (!['integer', 'number', 'date', 'timestamp'].includes(logicalType)) return {}
-  const isNumber = logicalType === 'integer' || logicalType === 'number'
-  const fits = (bound: unknown) => typeof bound === (isNumber ? 'number' : 'string')
-  const options: ContractNode = {}
-  for (const { fields } of rules) {
-    if (fields.rule_type !== 'RANGE' || fields.is_active === false || fields.detection_mode === 'auto')
-      continue
-    const { min, max } = (fields.rule_config ?? {}) as Config
-    if (fits(min)) options.minimum = min
-    if (fits(max)) options.maximum = max
-  }
-  return options
+  return Object.assign({}, ...rangesOf(rules, logicalType).map(boundsOf)) as ContractNode
+}
+
+/** The RANGE rules that options of the type of a column can state. */
+export function rangesOf(rules: readonly DraftRule[], logicalType: string): DraftRule[] {
+  if (!['integer', 'number', 'date', 'timestamp'].includes(logicalType)) return []
+  const type = logicalType === 'integer' || logicalType === 'number' ? 'number' : 'string'
+  return rules.filter(rule => {
+    const bounds = Object.values(boundsOf(rule))
+    return bounds.length > 0 && bounds.every(bound => typeof bound === type)
+  })
+}
+
+/** The bounds of a RANGE rule in manual mode, by the names of options. */
+export function boundsOf({ fields }: Pick<DraftRule, 'fields'>): ContractNode {
+  const isStated =
+    fields.rule_type === 'RANGE' && fields.is_active !== false && fields.detection_mode !== 'auto'
+  const { min, max } = (isStated ? (fields.rule_config ?? {}) : {}) as Config
+  return { ...(min != null && { minimum: min }), ...(max != null && { maximum: max }) }
 }
 
 const HOUR_SECONDS = 3_600

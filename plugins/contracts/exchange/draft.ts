@@ -7,7 +7,15 @@ import type { Source, Table } from '../../catalog/api.ts'
 import type { DeclaredCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
 import type { Domain } from '../enforcement/clause.ts'
-import { agreementOf, isPromised, optionsOf, qualityOf, type DraftRule } from './draft-quality.ts'
+import {
+  agreementOf,
+  isPromised,
+  optionsOf,
+  qualityOf,
+  rangesOf,
+  referenceTo,
+  type DraftRule,
+} from './draft-quality.ts'
 import { trimEnd } from '../../../connectors/trim-end.ts'
 import type { ContractsDeps } from '../deps.ts'
 
@@ -178,6 +186,9 @@ function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
   const isRequired = !column.nullable || isKept('NOT_NULL')
   const logicalType = LOGICAL_TYPES[column.kind]
   const options = logicalType === undefined ? {} : optionsOf(rules, logicalType)
+  // Options have no custom properties of their own.
+  const ranges = isExtended && logicalType !== undefined ? rangesOf(rules, logicalType) : []
+  const references = ranges.flatMap(({ id }) => (id === undefined ? [] : referenceTo(id)))
   // No part of a key is null.
   const promised = { isRequired: isRequired || position >= 0, isUnique }
   const quality = rules
@@ -194,6 +205,7 @@ function draftProperty(column: ColumnInfo, parts: PropertyParts): ContractNode {
     ...((isPersonal || tags.length > 0) && { classification: isPersonal ? 'restricted' : tags[0] }),
     ...(tags.length > 0 && { tags }),
     ...(Object.keys(options).length > 0 && { logicalTypeOptions: options }),
+    ...(references.length > 0 && { customProperties: references }),
     ...(quality.length > 0 && { quality }),
   }
 }

@@ -436,6 +436,11 @@ export const ROUTES: Record<string, Classified> = {
     at: { name: '=orders' },
     body: id => ({ contract: CONTRACT, source: id('source') }),
   },
+  'POST /api/v1/sdk/contracts/{name}/plan': {
+    access: 'write',
+    body: () => ({ contract: CONTRACT }),
+    ...onContract,
+  },
   'GET /api/v1/sdk/contracts/{name}': { access: 'read', ...onContract },
   'GET /api/v1/sdk/contracts/{name}/history': { access: 'read', ...onContract },
   'DELETE /api/v1/sdk/contracts/{name}': { access: 'write', ...onContract },

@@ -29,6 +29,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/assets/{asset_id}/contract-test': 'stores nothing but its result',
   'POST /api/v1/contracts/validate': 'stores nothing',
   'POST /api/v1/contracts/{asset_id}/plan': 'stores nothing',
+  'POST /api/v1/sdk/contracts/{name}/plan': 'stores nothing',
   'POST /api/v1/contracts/export-jobs': 'reads what the caller may read',
   'POST /api/v1/sdk/recommendations/{id}/past': 'measures the past, and changes no setting',
   'POST /api/v1/oauth/{provider_type}/link': 'is audited by the callback, which links',

@@ -175,10 +175,7 @@ t.test(
       `select kind, count(*)::int as n from alerts where source_id = $1 and status = 'triggered' group by kind order by kind`,
       [asset.id],
     )
-    t.strictSame(open, [
-      { kind: 'contract_violation', n: 3 },
-      { kind: 'metric_anomaly', n: 3 },
-    ])
+    t.strictSame(open, [{ kind: 'metric_anomaly', n: 3 }])
   },
 )
 

@@ -46,14 +46,21 @@ export function contractsOf({ app, tenant, asset, source }: World) {
         await app.server.plugins.checks.runTable(tenant.companyId, String(id), 'active', {})
       await app.server.plugins.freshness.checkSource({ companyId: tenant.companyId, sourceId: asset.id })
     },
-    /** Alerts about contracts, the oldest first. */
+    /** Alerts about contracts, and those of checks that name one, the oldest first. */
     async alerts() {
       const found = await app.query(
-        `select status, severity, title, event -> 'details' as details from alerts
-         where kind = 'contract_violation' and source_id = $1 order by created_at, id`,
+        `select kind, status, severity, title, event -> 'details' as details from alerts
+         where (kind = 'contract_violation' or event #> '{details,contracts}' is not null) and source_id = $1
+         order by created_at, id`,
         [asset.id],
       )
-      return found as { status: string; severity: string; title: string; details: Record<string, unknown> }[]
+      return found as {
+        kind: string
+        status: string
+        severity: string
+        title: string
+        details: Record<string, unknown>
+      }[]
     },
   }
 }
