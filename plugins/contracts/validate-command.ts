@@ -1,4 +1,4 @@
-/** The commands `contracts validate`, `contracts test` and `contracts draft`. */
+/** The commands `contracts validate`, `contracts test`, `contracts draft` and `contracts plan`. */
 import { Option } from 'commander'
 import { postPublic } from '../../server/cli/client.ts'
 import { ServiceError } from '../../server/cli/service-error.ts'
@@ -13,6 +13,7 @@ import {
 import { hasErrorData } from '../../server/http/errors.ts'
 import { oneLine } from '../../server/cli/terminal-text.ts'
 import { defineDraft } from './draft-command.ts'
+import { definePlan } from './plan-command.ts'
 import { readTextFile } from '../../server/cli/text-file.ts'
 import type { ContractFinding, ContractVerdict } from './findings.ts'
 import { defineTest } from './test-command.ts'
@@ -27,6 +28,7 @@ export const contractsCommand: CommandContribution = {
     command.description('data contracts')
     defineTest(command, terminal, outcome)
     defineDraft(command, terminal)
+    definePlan(command, terminal)
     withJsonOption(command.command('validate <file>'))
       .description('validate a data contract (ODCS, YAML or JSON) and list what is wrong')
       .addOption(

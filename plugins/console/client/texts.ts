@@ -105,6 +105,7 @@ export const texts = {
   day: '1 day',
   week: '1 week',
   done: { acknowledge: 'acknowledged', snooze: 'snoozed', resolve: 'resolved', dismiss: 'dismissed' },
+  contract: 'Breaks the contract',
   openedAt: 'Opened',
   lastSeen: 'Last seen',
   history: 'History',

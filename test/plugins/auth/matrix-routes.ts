@@ -438,8 +438,8 @@ export const ROUTES: Record<string, Classified> = {
   },
   'POST /api/v1/sdk/contracts/{name}/plan': {
     access: 'write',
-    body: () => ({ contract: CONTRACT }),
-    ...onContract,
+    at: { name: '=orders' },
+    body: id => ({ contract: CONTRACT, source: id('source') }),
   },
   'GET /api/v1/sdk/contracts/{name}': { access: 'read', ...onContract },
   'GET /api/v1/sdk/contracts/{name}/history': { access: 'read', ...onContract },

@@ -100,7 +100,7 @@ t.test('a body with a contract is described as required, and as not empty', asyn
     const { content } = (operation.requestBody ?? { content: {} }) as Body
     return Object.keys(content).some(type => /yaml/.test(type))
   })
-  t.equal(taking.length, 6)
+  t.equal(taking.length, 7)
   for (const operation of taking) {
     const { required, content } = operation.operation.requestBody as Body
     t.ok(required, operation.name)

@@ -11,6 +11,7 @@ import { Loaded, Skeleton } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
+import { contractAddress } from './contracts/contract-address.ts'
 import { MoveButtons, type Move } from './alert-moves.ts'
 import { Evidence } from './evidence.ts'
 
@@ -38,10 +39,23 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <a href=${withQuery('/incidents', { alert: alert.id })}>Incident</a>
     </p>
     ${typeof explanation === 'string' && html`<p>${texts.why(explanation)}</p>`}
+    <${BrokenContracts} alert=${alert} />
     <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
     ${isRead ? html`<${Evidence} alert=${alert} /><${History} alert=${alert} />` : html`<${Skeleton} rows=${9} />`}
     <${Deliveries} id=${alert.id} />
   </article>`
+}
+
+/** The contracts that rely on the check, with the clauses that fail with it. */
+function BrokenContracts({ alert }: { alert: Alert }) {
+  const { contracts = [] } = alert.event.details as { contracts?: { contract: string; clause: string }[] }
+  return contracts.map(
+    ({ contract, clause }) =>
+      html`<p key=${`${contract} ${clause}`}>
+        ${texts.contract}${' '}<a href=${contractAddress(contract)}><bdi>${contract}</bdi></a
+        >:${' '}<bdi>${clause}</bdi>
+      </p>`,
+  )
 }
 
 function History({ alert }: { alert: Alert }) {

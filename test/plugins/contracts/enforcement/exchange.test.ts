@@ -148,6 +148,8 @@ t.test('a contract is tested near and from afar, and nothing is stored', async t
     const drafted = await tidemark(['contracts', 'draft', table('orders')], settings)
     t.match(drafted, { code: 0, out: /^apiVersion: v3\.1\.0$/m }, way)
     t.match(await tidemark(['contracts', 'draft', 'shop.nothing'], settings), { code: 3 }, way)
+    const plan = ['contracts', 'plan', good, '--name', 'planned', '--source', 'shop']
+    t.match(await tidemark(plan, settings), { code: 0, out: /^It (needs no|creates|adopts).+\.$/m }, way)
   }
   t.strictSame((await ask('GET', '/api/v1/sdk/contracts')).body.data.contracts, [])
   t.strictSame(await app.query('select 1 from contract_tests'), [])

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, type Table } from 'tidemark/client'
+import { ApiError, type ContractPreview, type Table } from 'tidemark/client'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
 import { notify } from '../../parts/notices.ts'
 import { Loaded, describeError } from '../../parts/states.ts'
+import { PlannedChecks } from './planned-checks.ts'
 import { contractTexts as texts } from './texts.ts'
 import { BASE, contractAddress } from './contract-address.ts'
 
@@ -98,7 +99,9 @@ export function ContractForm({
     if (problems.findings) summary.current?.focus()
     else form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [problems])
-  const send = async () => {
+  const [plan, setPlan] = useState<ContractPreview>()
+  /** @param isPlan asks what saving would do, and stores nothing */
+  const send = async (isPlan: boolean) => {
     const given = new FormData(form.current ?? undefined)
     const name = stored?.name ?? String(given.get('name')).trim()
     const source = String(given.get('source') ?? '')
@@ -109,8 +112,16 @@ export function ContractForm({
     }
     setBusy(true)
     try {
+      if (isPlan) {
+        const { data } = await api.post('/api/v1/sdk/contracts/{name}/plan', { path: { name }, body })
+        setProblems({})
+        setPlan(data)
+        setBusy(false)
+        return
+      }
       await api.put('/api/v1/sdk/contracts/{name}', { path: { name }, body })
       setProblems({})
+      setPlan(undefined)
       notify('Saved. Checks that are new run within a minute.')
       if (stored) reload?.()
       else navigate(contractAddress(name))
@@ -129,8 +140,9 @@ export function ContractForm({
     class="form contract"
     onSubmit=${(event: Event) => {
       event.preventDefault()
-      void send()
+      void send(!plan)
     }}
+    onInput=${() => setPlan(undefined)}
   >
     ${
       !stored &&
@@ -194,8 +206,11 @@ export function ContractForm({
           </ul>`
       }
     </div>
+    ${plan && html`<${PlannedChecks} plan=${plan} />`}
     <p class="actions">
-      <button class="primary" disabled=${isBusy}>${stored ? 'Replace it' : 'Save and enforce'}</button>
+      <button class="primary" disabled=${isBusy}>
+        ${!plan ? texts.preview : stored ? 'Replace it' : 'Save and enforce'}
+      </button>
     </p>
   </form>`
 }

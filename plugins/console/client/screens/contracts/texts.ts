@@ -40,6 +40,15 @@ export const contractTexts = {
     return `${name}: ${status === 'pending' ? 'not judged yet' : 'no clause can be enforced'}`
   },
   document: 'Document',
+  preview: 'Show what changes',
+  planned: (message: string) => `Saving it ${message}`,
+  actions: {
+    adopt: 'adopts a check',
+    create: 'creates a check',
+    change: 'changes its check',
+    replace: 'replaces its check',
+    keep: 'keeps its check',
+  },
   errors: (count: number) => `${countOf(count, 'error')} in the document`,
   lineOf: (line: number) => `Line ${line}`,
   history: 'History',
@@ -53,7 +62,7 @@ export const contractTexts = {
   },
   remove: 'Delete this contract',
   removeText: (name: string) =>
-    `${name} is deleted with its checks and its history. Its alerts are resolved. This cannot be undone.`,
+    `${name} is deleted with its history and the checks that it made; checks that it adopted stay. Its alerts are resolved. This cannot be undone.`,
   event: (event: string, version: string | null) =>
     `${event === 'created' ? 'Created' : 'Replaced'}${version === null ? '' : `, version ${version}`}`,
 }
