@@ -8,6 +8,7 @@ import {
   PART_COLUMN,
   PERIOD_COLUMN,
   TOTAL_COLUMN,
+  type RolledCheck,
   type RolledMeasure,
   type HistoryPeriods,
 } from './history/select.ts'
@@ -60,7 +61,11 @@ const TIMESTAMP_NAMES = [
  * times come first and update times last, the opposite of freshness: an update would move a row to a later day than
  * the day it was added.
  */
-export function timestampColumn({ columns }: Pick<TableInfo, 'columns'>): ColumnInfo | undefined {
+export function timestampColumn<Column extends Pick<ColumnInfo, 'name' | 'kind'>>({
+  columns,
+}: {
+  columns: readonly Column[]
+}): Column | undefined {
   const temporal = columns.filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
   return TIMESTAMP_NAMES.map(name => temporal.find(column => column.name.toLowerCase() === name)).find(
     Boolean,
@@ -79,29 +84,68 @@ export async function measureHistory(
   engine: Engine,
   table: TableInfo,
   check: Check,
-  { column, periods: given, timeoutMs, signal, now = () => performance.now() }: HistoryOptions,
+  options: HistoryOptions,
 ): Promise<CheckHistory> {
+  const [history] = await measureHistories(connection, engine, table, [check], options)
+  return history!
+}
+
+/**
+ * The same for several checks of all rows of a table, by one statement.
+ * @returns their histories, in their order
+ * @throws as `measureHistory`
+ */
+export async function measureHistories(
+  connection: Pick<Connection, 'query'>,
+  engine: Engine,
+  table: TableInfo,
+  checks: readonly Check[],
+  { column, periods: given, timeoutMs, signal, now = () => performance.now() }: HistoryOptions,
+): Promise<CheckHistory[]> {
   const periods = validatePeriods(given)
+  const rolled = new Map<Check, RolledCheck>()
+  const reasons = new Map<Check, string>()
+  for (const check of checks) {
+    const found = await rollCheck(engine, table, check, column)
+    if ('none' in found) reasons.set(check, found.none)
+    else rolled.set(check, found)
+  }
+  const [first, ...others] = rolled.values()
+  if (!first) return checks.map(check => ({ none: reasons.get(check) ?? '' }))
+  const { select, measures } = writeHistorySelect([first, ...others], engine.dialect.quote(column), periods)
+  signal?.throwIfAborted()
+  const startedAt = now()
+  const rows = await connection.query(select, { timeoutMs, signal })
+  const durationMs = Math.round(now() - startedAt)
+  return checks.map(check => {
+    const item = rolled.get(check)?.planned
+    if (!item) return { none: reasons.get(check) ?? '' }
+    const own = measures.filter(({ planned }) => planned === item)
+    try {
+      return { ...accumulate(rows, item, own, periods), durationMs }
+    } catch (thrown) {
+      if (thrown instanceof NotFiniteError) return { none: thrown.message }
+      throw thrown
+    }
+  })
+}
+
+/** A check with how its measures accumulate, or why it has no past. */
+async function rollCheck(
+  engine: Engine,
+  table: TableInfo,
+  check: Check,
+  column: string,
+): Promise<RolledCheck | { none: string }> {
   const refusal = findHistoryProblem(table, check, column)
   if (refusal !== null) return { none: refusal }
   const { planned, refusals } = await planChecks(engine, table, [check])
   const [item] = planned
   if (!item) return { none: refusals[0]?.message ?? '' }
-  const { dialect } = engine
   const rollups = rollupsOf(check.type, item)
   const missing = Object.keys(item.measures).find(name => !Object.hasOwn(rollups, name))
   if (missing !== undefined) return { none: `${check.type.name} has no rollup for its measure ${missing}.` }
-  const { select, measures } = writeHistorySelect(item, rollups, dialect.quote(column), periods)
-  signal?.throwIfAborted()
-  const startedAt = now()
-  const rows = await connection.query(select, { timeoutMs, signal })
-  const durationMs = Math.round(now() - startedAt)
-  try {
-    return { ...accumulate(rows, item, measures, periods), durationMs }
-  } catch (thrown) {
-    if (thrown instanceof NotFiniteError) return { none: thrown.message }
-    throw thrown
-  }
+  return { planned: item, rollups }
 }
 
 function validatePeriods({ from, seconds, count }: HistoryOptions['periods']): HistoryPeriods {

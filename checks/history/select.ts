@@ -11,9 +11,18 @@ export interface HistoryPeriods {
   count: number
 }
 
+/** A check of a history, with how its measures accumulate. */
+export interface RolledCheck {
+  planned: PlannedCheck
+  /** By the names of the measures. */
+  rollups: Readonly<Record<string, Rollup>>
+}
+
 /** A measure of a check and its rollup. */
 export interface RolledMeasure extends RolledColumns {
   name: string
+  /** The check that it is of. */
+  planned: PlannedCheck
   /** The index of the select that outputs it. */
   part: number
 }
@@ -35,33 +44,35 @@ export const DATED_COLUMN = 'm1'
 export const BEFORE_FIRST_PERIOD = -1
 
 /**
- * Writes the statement of a history: one select grouped by period for all aggregates and, in a UNION with it, one
- * select for each measure of values, which are grouped first.
- * @param rollups by the names of the measures
+ * Writes the statement of the histories of checks of the same rows: one select grouped by period for all aggregates and, in
+ * a UNION with it, one select for each measure of values, which are grouped first.
  * @param time the column of when a row was added
  */
 export function writeHistorySelect(
-  planned: PlannedCheck,
-  rollups: Readonly<Record<string, Rollup>>,
+  checks: readonly [RolledCheck, ...RolledCheck[]],
   time: Sql,
   periods: HistoryPeriods,
 ): HistorySelect {
-  const { context } = planned
+  const { context } = checks[0].planned
   const { dialect } = context
   const aggregates: Sql[] = [rowCount, dialect.countNonNull(time)]
   const parts: ((outputs: (own: readonly Sql[]) => Sql) => Sql)[] = []
   const seconds = dialect.epochSeconds(time)
   const timed = writePeriodSql(seconds, periods)
-  const measures = Object.entries(rollups).map(([name, rollup]): RolledMeasure => {
+  const all = checks.flatMap(({ planned, rollups }) =>
+    Object.entries(rollups).map(([name, rollup]) => ({ planned, name, rollup })),
+  )
+  const measures = all.map(({ planned, name, rollup }): RolledMeasure => {
     const own = rollup === 'distinct' || rollup === 'repeated' ? rollup : undefined
     if (own) {
       const part = parts.push(outputs => selectValues(own, planned, timed, outputs))
-      return { name, rollup, part, column: TOTAL_COLUMN }
+      return { planned, name, rollup, part, column: TOTAL_COLUMN }
     }
     const column = `m${aggregates.push(aggregateOf(planned, name)) - 1}`
     const { weight, mean } = companionsOf(planned, rollup)
     const added = (aggregate: Sql) => `m${aggregates.push(aggregate) - 1}`
     return {
+      planned,
       name,
       rollup,
       part: 0,

@@ -30,6 +30,7 @@ export type { Database, Transaction } from '../../server/database/database.ts'
 export { inCompany } from '../../server/http/access.ts'
 export { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 export { dryRunKeys, shared, statementsReply, tablePath } from '../../server/http/check-schemas.ts'
+export { trialReply, warningsReply } from '../../server/http/trial-schemas.ts'
 export { exampleRecord, held, inData, inItems, reply } from '../../server/http/envelopes.ts'
 export {
   columnsOf,

@@ -11,11 +11,15 @@ import {
 import { auditAtEnd, auditRequest, auditRequestAll } from '../../server/http/audit.ts'
 import { warnOfChange, warnOfRemoval } from '../../server/http/check-owner.ts'
 import type { Transaction } from '../../server/database/database.ts'
+import type { ExistingCheck } from '../../server/http/trial-schemas.ts'
 import { apiError } from '../../server/http/errors.ts'
 import { param } from '../../server/http/input.ts'
 import { newestFirst, pageOf, pageQuery, pagination, type Page } from '../../server/http/page.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
 import type { CheckResource, RecordEvent, StoppedCheck } from './api.ts'
+import type { ShownFields } from './check-resource.ts'
+import { outlookOf } from './create/outlook.ts'
+import { findTwin, rowOfBody, warnOfTwin } from './create/twins.ts'
 import { createForColumns } from './create/create-many.ts'
 import { requireScopeForSql } from './create/caller-sql.ts'
 import { auditEventOf, deleteCheck, patchCheck } from './declared/checks-of-resource.ts'
@@ -28,6 +32,13 @@ import { countChecks, findCheck } from './store.ts'
 import type { StopListener } from './declared/declared-checks.ts'
 
 const assetParams = Joi.object({ asset_id: Joi.string().max(1_000).required() })
+const createQuery = Joi.object<{ if_equal: 'create' | 'refuse' }>({
+  if_equal: Joi.valid('create', 'refuse')
+    .default('create')
+    .description(
+      'What becomes of a check that equals an existing one: made with a warning, or refused (409).',
+    ),
+})
 const resultQuery = Joi.object<Page>(pageQuery({ max: 1_000, fallback: 100 }))
 
 /** What the endpoints of checks look up, and call. */
@@ -102,16 +113,23 @@ export function checkRoutes<Row extends CheckRow>(
       id: `create${name}`,
       description: `Create a ${one}`,
       notes: `It runs by its interval from now on.${dryRun ? ' Try it first with the dry run.' : ''}`,
-      validate: { params: assetParams, payload: schemas.create },
+      validate: { params: assetParams, query: createQuery, payload: schemas.create },
       response: replies.created,
+      app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
       handler: async (request, h) => {
+        let twin: ExistingCheck | undefined
         const data = await resource.create(
           caller(request).companyId,
           assetIdOf(request),
           request.payload,
-          (trx, row) => auditCreated(request, trx, row),
+          async (trx, row) => {
+            twin = await findTwin<Row>(trx, resource, row)
+            if (twin && request.query.if_equal === 'refuse')
+              throw apiError('CONFLICT', warnOfTwin(twin).join(), { existing: twin })
+            await auditCreated(request, trx, row)
+          },
         )
-        return h.response({ data }).code(201)
+        return h.response({ data: withWarnings(data, warnOfTwin(twin)) }).code(201)
       },
     }),
     ...(resource.bulk
@@ -253,12 +271,24 @@ export function checkRoutes<Row extends CheckRow>(
             handler: async request => {
               const body = request.payload
               requireScopeForSql(request, [body])
-              return { data: await dryRun.measure(caller(request).companyId, body) }
+              const { companyId } = caller(request)
+              const tried = await dryRun.measure(companyId, body)
+              const row = await rowOfBody(deps, companyId, resource, body)
+              const existing = await inCompany(request, trx => findTwin<Row>(trx, resource, row))
+              const data = { ...tried, outlook: outlookOf(tried), existing: existing ?? null }
+              return { data: withWarnings(data, warnOfTwin(existing)) }
             },
           }),
         ]
       : []),
   ]
+}
+
+/** A reply with more warnings. */
+function withWarnings(data: ShownFields, warnings: readonly string[]): ShownFields {
+  if (warnings.length === 0) return data
+  const own = (data.warnings as string[] | undefined) ?? []
+  return { ...data, warnings: [...warnings, ...own] }
 }
 
 /** What is stored of a check, newest first. */

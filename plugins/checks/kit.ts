@@ -14,6 +14,7 @@ export type { CheckDeps } from './deps.ts'
 export { resultsOf } from './check-routes.ts'
 export { failingRunOf } from './failing-runs.ts'
 export { failedJudgement, NO_BAND, publicIdOf, worstStatus, type StoredKind } from './kind.ts'
+export { withGaps } from './past/gaps.ts'
 export { lockCheck, lockChecks, lockChecksOfSchedule } from './locks.ts'
 export {
   capOfKind,
@@ -45,6 +46,7 @@ export {
 export { loadStates, relearn } from './past/states.ts'
 export { tableRefusal } from './run/measure.ts'
 export { causesWithoutSecondTable, loadSecondTables } from './second-tables.ts'
+export { findTheSame } from './reconcile/same-check.ts'
 export { storeFindings, storePastFindings, type PastFinding, type SourceFinding } from './run/findings.ts'
 export { seriesOutcomes } from './run/record.ts'
 export { SOURCE_JOB_SECONDS, SOURCE_JOBS_PER_COMPANY } from './source-jobs.ts'

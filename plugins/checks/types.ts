@@ -96,7 +96,13 @@ export interface HistoryRange {
  * known, for good (`isFinal`) or because the source could not be asked.
  */
 export type ComputedHistory =
-  { column: string; points: HistoryOutcome[] } | { message: string; isFinal: boolean }
+  | {
+      column: string
+      points: HistoryOutcome[]
+      /** Moments at which it had no rows to say anything of. */
+      gaps: Date[]
+    }
+  | { message: string; isFinal: boolean }
 
 /** What a check would have said at a moment. */
 export interface HistoryOutcome {

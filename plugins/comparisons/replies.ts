@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { bucketReply, operatingHoursReply, statementsReply } from '../../server/http/check-schemas.ts'
+import { trialReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { exampleRecord, held, inData, inItems, record, reply } from '../../server/http/envelopes.ts'
 import { replyKeys } from '../../server/http/fields.ts'
@@ -107,9 +108,10 @@ const dryRun = exampleRecord({
   ...samples,
   warnings: Joi.array()
     .items(text)
-    .description('Columns that cannot be compared and are left out.')
+    .description('An equal comparison that exists, and columns that cannot be compared and are left out.')
     .example([]),
   error_message: text.allow(null).description('Why it could not run.').example(null),
+  ...trialReply,
 }).label('ComparisonDryRun')
 
 const summary = exampleRecord({

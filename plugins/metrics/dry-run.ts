@@ -2,7 +2,7 @@ import { domainOf, type CheckType } from '../../checks/check.ts'
 import { SENSITIVITIES, type DetectorState, type SeriesPoint } from '../../checks/detector.ts'
 import { MAX_PAST_POINTS } from '../../server/http/check-schemas.ts'
 import type { DryRunMeasurement } from '../checks/api.ts'
-import { failedJudgement, presentCost, secondsOf, withWindow } from '../checks/kit.ts'
+import { failedJudgement, presentCost, secondsOf, withGaps, withWindow } from '../checks/kit.ts'
 import { configureMetric } from './create.ts'
 import type { MetricDeps } from './deps.ts'
 import type { NewMetric } from './fields.ts'
@@ -22,6 +22,8 @@ interface MetricPast {
   /** The id of the metric whose snapshots they are. */
   metricId?: string
   replayed: ReplayedPoint[]
+  /** Moments without rows. */
+  gaps: readonly Date[]
   judged: MeasuredGroup[]
   summary: {
     /** Where the values come from: a metric's snapshots, or the table's own timestamps. */
@@ -51,18 +53,15 @@ export async function dryRunMetric(
   const interval = body.capture_interval
   const since = new Date(Date.now() - days * DAY_MS)
   const settings = settingsOf(withWindow(body, configured.window))
-  const stored = await replayStoredPast(deps, companyId, configured, { settings, since })
-  // Only a past that is not stored has to be asked of the source.
-  const tried = await deps.checks.dryRun(
-    configured,
-    stored ? null : { days, interval },
-    hasCost ? interval : undefined,
-  )
-  const { statements, outcome, at } = tried
+  const tried = await deps.checks.dryRun(configured, { days, interval }, hasCost ? interval : undefined)
+  const { statements, outcome, at, history } = tried
+  const isComputed = history !== null && 'points' in history
+  const stored = isComputed ? null : await replayStoredPast(deps, companyId, configured, { settings, since })
   const past: MetricPast = stored
     ? {
         metricId: `m_${stored.metric.uuid}`,
         replayed: stored.replayed,
+        gaps: [],
         judged: await judgeByMetric(
           deps,
           { companyId, metric: stored.metric, settings },
@@ -103,6 +102,7 @@ function computedPast(
     const summary = { source: null, timestamp_column: null }
     return {
       replayed: [],
+      gaps: [],
       judged: judge(nothing),
       summary,
       unknownReason: past?.message ?? 'it was not asked for',
@@ -116,6 +116,7 @@ function computedPast(
   const { state, replayed } = replayPoints(nothing(), points, { chosen: settings.sensitivity, settings })
   return {
     replayed,
+    gaps: past.gaps,
     judged: outcome.status === 'grouped' ? judge(nothing) : judge(() => state, points),
     summary: { source: 'timestamps', timestamp_column: past.column },
   }
@@ -176,7 +177,7 @@ const SOURCES = { snapshots: 'stored', timestamps: 'computed' }
 function presentPast(
   body: MetricDryRun,
   settings: MetricSettings,
-  { replayed, summary, unknownReason: unknown }: MetricPast,
+  { replayed, gaps, summary, unknownReason: unknown }: MetricPast,
 ) {
   const { lookback_days: days, capture_interval: interval, sensitivity } = body
   const { anomalies, alerts } = countAnomalies(replayed, sensitivity, settings)
@@ -189,7 +190,10 @@ function presentPast(
     alerts,
     by_sensitivity: SENSITIVITIES.map(each => countAnomalies(replayed, each, settings)),
     // The groups of a metric are series of their own.
-    series: body.group_by_columns.length > 0 ? [] : replayed.slice(-MAX_PAST_POINTS).map(presentPastPoint),
+    series:
+      body.group_by_columns.length > 0
+        ? []
+        : withGaps(replayed.slice(-MAX_PAST_POINTS).map(presentPastPoint), gaps),
     message: summary.source
       ? `Of ${replayed.length} ${interval} values in the last ${days} days, ${SOURCES[summary.source]}, ${counts}`
       : `Its past is not known: ${unknown}`,

@@ -11,6 +11,7 @@ import {
   partsReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
+import { trialReply, warningsReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedBy, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { costReply } from '../checks/kit.ts'
@@ -62,7 +63,11 @@ const metric = exampleRecord({ ...metricKeys, ...managedFields })
   .label('Metric')
 
 const made = exampleRecord(
-  { ...metricKeys, backfill: backfillReply('Values that were computed of the past.') },
+  {
+    ...metricKeys,
+    backfill: backfillReply('Values that were computed of the past.'),
+    warnings: warningsReply,
+  },
   { last_status: null },
 )
   .label('CreatedMetric')
@@ -183,6 +188,8 @@ const dryRun = exampleRecord(
       message: Joi.string(),
     }),
     cost: costReply,
+    ...trialReply,
+    warnings: warningsReply,
     metric_id: Joi.string()
       .description('The metric whose snapshots were replayed; `new` where there is none.')
       .example('new'),

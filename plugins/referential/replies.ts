@@ -6,6 +6,7 @@ import {
   samplesNoteReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
+import { trialReply, warningsReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { checkFields, generalFields } from './fields.ts'
@@ -76,6 +77,8 @@ const dryRun = exampleRecord({
   status: status.example('fail'),
   ...orphanFields,
   error_message: text.allow(null).description('Why it could not run.').example(null),
+  ...trialReply,
+  warnings: warningsReply,
 }).label('ReferentialDryRun')
 
 const summary = exampleRecord({

@@ -14,14 +14,14 @@ import {
   type ReplayedResults,
 } from './replay.ts'
 import { periodsOf, scheduleOf } from './rules.ts'
-import { activeAt, presentCost, withWindow } from '../checks/kit.ts'
+import { activeAt, presentCost, withGaps, withWindow } from '../checks/kit.ts'
 
 /** The body of a dry run, validated. */
 export type RuleDryRun = NewRule & { asset_id: string; lookback_days: number }
 
 /**
- * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past are the results
- * of a rule that measures the same; where there are none, it is computed from the table's timestamps.
+ * Measures what a rule of this body would, judges it as that rule would, and stores nothing. Its past is computed from the
+ * table's timestamps; where it cannot be, it is the results of a rule that measures the same.
  * @param options.hasCost whether it is estimated what the rule would read
  */
 export async function dryRunRule(
@@ -43,7 +43,7 @@ export async function dryRunRule(
     cost,
   } = await deps.checks.dryRun(
     configured,
-    stored.length > 0 ? null : { days: body.lookback_days, interval: body.check_interval },
+    { days: body.lookback_days, interval: body.check_interval },
     hasCost ? body.check_interval : undefined,
   )
   const settings = columnsOf<ValidityRule>(ruleFields, withWindow(body, configured.window)) as RuleSettings
@@ -73,19 +73,28 @@ interface KnownPast {
   /** Of a past by timestamps. */
   column: string | null
   points: readonly PastOutcome[]
+  /** Moments without rows. */
+  gaps: readonly Date[]
   /** Why there is none. */
   message?: string
 }
 
 function knownPast(stored: readonly PastOutcome[], past: DryRunMeasurement['history']): KnownPast {
-  if (!past) return { source: 'results', column: null, points: stored }
-  if ('points' in past) return { source: 'timestamps', column: past.column, points: past.points }
-  return { source: null, column: null, points: [], message: past.message }
+  if (past && 'points' in past)
+    return { source: 'timestamps', column: past.column, points: past.points, gaps: past.gaps }
+  if (stored.length > 0) return { source: 'results', column: null, points: stored, gaps: [] }
+  return {
+    source: null,
+    column: null,
+    points: [],
+    gaps: [],
+    message: past?.message ?? 'it was not asked for',
+  }
 }
 
 function presentHistory(
   { lookback_days: days, check_interval: interval }: RuleDryRun,
-  { source, column, message }: KnownPast,
+  { source, column, gaps, message }: KnownPast,
   { points, failing, alerts, bySensitivity, series }: ReplayedResults,
 ) {
   return {
@@ -96,7 +105,7 @@ function presentHistory(
     failing,
     alerts,
     ...(bySensitivity && { by_sensitivity: bySensitivity }),
-    series: series.map(presentPastResult),
+    series: withGaps(series.map(presentPastResult), gaps),
     message:
       message === undefined
         ? `Of ${points} ${interval} checks in the last ${days} days, ${failing} would have failed and raised ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`

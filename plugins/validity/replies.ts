@@ -13,6 +13,7 @@ import {
   partsReply,
   statementsReply,
 } from '../../server/http/check-schemas.ts'
+import { trialReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
 import { costReply } from '../checks/kit.ts'
@@ -46,7 +47,7 @@ const warnings = Joi.array()
   .items(Joi.string())
   .optional()
   .description(
-    'Present when the rule is measured otherwise than it reads, such as a pattern by another collation.',
+    'Present when an equal rule exists, or it is measured otherwise than it reads, such as a pattern by another collation.',
   )
 
 const rule = exampleRecord(listItem).label('ValidityRule')
@@ -149,6 +150,7 @@ const dryRun = exampleRecord(
       message: Joi.string(),
     }),
     cost: costReply,
+    ...trialReply,
   },
   {
     history: {

@@ -20,7 +20,9 @@ export const managedBy = record({
 /** Fields of the reply to a change or a removal. */
 export const managedFields = {
   managed_by: managedBy,
-  warnings: held.texts.optional().description('Present when a monitors file will undo this.'),
+  warnings: held.texts
+    .optional()
+    .description('Present when a monitors file will undo this, or an equal check exists.'),
 }
 
 /** The reply to the removal of a check. */

@@ -1,8 +1,5 @@
 import type { CheckOutcome } from '../../../checks/check.ts'
-import { measureHistory, timestampColumn, type HistoryPoint } from '../../../checks/history.ts'
 import { explainScan } from '../../../checks/scan.ts'
-import { ConnectorError } from '../../../connectors/errors.ts'
-import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
 import { invalidInput } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
 import type {
@@ -15,112 +12,15 @@ import type {
 } from '../types.ts'
 import { estimateCheck, type CheckInterval } from '../costs/estimate.ts'
 import type { CheckDeps } from '../deps.ts'
-import { measure, tableRefusal } from '../run/measure.ts'
-import {
-  newestWindow,
-  pastWindow,
-  windowPlace,
-  type WindowColumns,
-  type WindowPlace,
-} from '../windows/windows.ts'
+import { computePasts, requirePlace } from '../past/computed.ts'
+import { measure } from '../run/measure.ts'
+import { newestWindow } from '../windows/windows.ts'
 
 /** What checks are tried with. */
 type TryDeps = Pick<CheckDeps, 'catalog' | 'db' | 'telemetry' | 'timezone' | 'types'>
 
-const DAY_SECONDS = 86_400
-
 /** The id of the one check of a scan that stores nothing. */
 const DRY_RUN_ID = 'tried'
-
-/** What a check with a window would have said of its last buckets, at most a hundred: exact, whatever the type. */
-async function computeBuckets(
-  deps: TryDeps,
-  configured: ConfiguredCheck & { window: WindowColumns },
-  { days }: HistoryRange,
-): Promise<ComputedHistory> {
-  const { check, window: columns } = configured
-  const window = pastWindow(columns, requirePlace(deps, configured), days)
-  if (!window)
-    return { message: `${days} days have no bucket of ${columns.windowSize} that is over`, isFinal: true }
-  const { outcomes } = await measure(deps, configured, [{ ...check, id: DRY_RUN_ID, window }], {
-    purpose: 'dry_run',
-    isLowPriority: true,
-  })
-  const [outcome] = outcomes
-  if (outcome?.status !== 'windowed')
-    return { message: outcome?.status === 'error' ? outcome.message : 'Nothing was measured', isFinal: false }
-  return {
-    column: window.column,
-    points: outcome.buckets.map(({ bucket, outcome: one }) => ({ at: bucket.start, bucket, outcome: one })),
-  }
-}
-
-function requirePlace({ catalog, timezone }: TryDeps, table: TableContext): WindowPlace {
-  const place = windowPlace(catalog, table, { timezone, now: new Date() })
-  if (place) return place
-  throw catalog.sourceInactive(table.source)
-}
-
-/** What a check would have said in the past, by one statement. The last point lies one interval before now. */
-async function computeHistory(
-  deps: TryDeps,
-  configured: ConfiguredCheck,
-  range: HistoryRange,
-): Promise<ComputedHistory> {
-  const { source, table, check, window } = configured
-  if (window?.windowSize != null) return computeBuckets(deps, { ...configured, window }, range)
-  const { catalog } = deps
-  const { days, interval } = range
-  const column = timestampColumn(catalog.tableInfo(table))
-  if (!column) {
-    const message = `${table.qualifiedName} has no timestamp column, such as created_at, with the time at which its rows were added`
-    return { message, isFinal: true }
-  }
-  if (
-    check.column !== undefined &&
-    check.type.revealsValue &&
-    catalog.personalColumns({ source, table }).has(check.column)
-  ) {
-    const message = `${check.column} is tagged as personal data, and the past of ${check.type.name} would show its value of every period of one row`
-    return { message, isFinal: true }
-  }
-  const refusal = source.isActive
-    ? tableRefusal({ source, table })?.message
-    : catalog.sourceInactive(source).message
-  if (refusal) return { message: refusal, isFinal: false }
-  const seconds = INTERVAL_SECONDS[interval]
-  const count = Math.floor((days * DAY_SECONDS) / seconds)
-  const from = new Date(Date.now() - (count + 1) * seconds * 1_000)
-  const timeoutMs = catalog.statementTimeoutMs(source)
-  try {
-    const history = await catalog.withConnection(
-      source,
-      connection =>
-        measureHistory(
-          connection,
-          catalog.connectorOf(source),
-          catalog.tableInfo(table),
-          { ...check, id: DRY_RUN_ID },
-          { column: column.name, periods: { from, seconds, count }, timeoutMs },
-        ),
-      { purpose: 'dry_run', timeoutMs, isLowPriority: true },
-    )
-    if ('none' in history) return { message: history.none, isFinal: true }
-    return {
-      column: column.name,
-      points: history.points.map(point => ({ at: point.at, outcome: outcomeOf(point) })),
-    }
-  } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
-    return { message: error.message, isFinal: false }
-  }
-}
-
-function outcomeOf({ total, invalid, value = null }: HistoryPoint): CheckOutcome {
-  const taken = { id: DRY_RUN_ID, durationMs: 0, total }
-  if (invalid !== undefined) return { ...taken, status: 'counted', invalid, samples: [], measured: {} }
-  return { ...taken, status: 'measured', value }
-}
 
 /** The past that a new check starts with. */
 export async function backfill(
@@ -128,7 +28,8 @@ export async function backfill(
   configured: ConfiguredCheck,
   choice: HistoryRange,
 ): Promise<Backfill> {
-  const past = await computeHistory(deps, configured, choice)
+  const [past] = await computePasts(deps, configured, [configured], choice)
+  if (!past) throw new Error('A past was computed and is missing')
   if ('points' in past) {
     const { points, column } = past
     const how =
@@ -193,7 +94,9 @@ async function computeHistoryBeside(
   choice: HistoryRange,
 ): Promise<ComputedHistory> {
   if (outcome.status === 'error') return { message: outcome.message, isFinal: true }
-  return computeHistory(deps, configured, choice)
+  const [past] = await computePasts(deps, configured, [configured], choice)
+  if (!past) throw new Error('A past was computed and is missing')
+  return past
 }
 
 /**

@@ -57,3 +57,35 @@ export function fieldsKey(fields: CheckFields): string {
       : value,
   )
 }
+
+/** Fields that say how a check is called, how often it runs and when it alerts, not which values break it. */
+const UNJUDGED_FIELDS = new Set([
+  'name',
+  'description',
+  'severity',
+  'error_message',
+  'check_interval',
+  'capture_interval',
+  'consecutive',
+  'sensitivity',
+  'direction',
+  'operating_period_mode',
+  'operating_schedule_id',
+])
+
+/** Whether two checks of one kind find the same rows or numbers wrong, whatever they are called: by their fields, or by their columns. */
+export function findTheSame(one: CheckFields, other: CheckFields): boolean {
+  return isDeepStrictEqual(judgedFields(one), judgedFields(other))
+}
+
+function judgedFields(fields: CheckFields): CheckFields {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const field = name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+      if (UNJUDGED_FIELDS.has(field)) return []
+      // No percentage is 0, and what is not set is null or left out.
+      const judged = field === 'alert_threshold_percent' ? (value ?? 0) : (value ?? null)
+      return judged === null ? [] : [[name, judged]]
+    }),
+  )
+}

@@ -3,41 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseDuration } from '../../../server/settings/durations.ts'
 import type { CheckFields, StoredCheck, WantedCheck } from '../../checks/api.ts'
 import type { ContractNode } from '../elements.ts'
+import { findTheSame } from '../../checks/kit.ts'
 import { boundsOf, ruleOfCheck } from '../exchange/draft-quality.ts'
 import type { Clause } from '../enforcement/clause.ts'
 import { customProperty } from '../enforcement/document.ts'
 import type { PlannedClause } from '../enforcement/plan.ts'
-
-/** Fields that say how a check is called, how often it runs and when it alerts, not which values break it. */
-const UNJUDGED_FIELDS = new Set([
-  'name',
-  'description',
-  'severity',
-  'error_message',
-  'check_interval',
-  'capture_interval',
-  'consecutive',
-  'sensitivity',
-  'direction',
-  'operating_period_mode',
-  'operating_schedule_id',
-])
-
-/** Whether two checks of one kind find the same rows or numbers wrong, whatever they are called. */
-export function findTheSame(one: CheckFields, other: CheckFields): boolean {
-  return isDeepStrictEqual(judgedFields(one), judgedFields(other))
-}
-
-function judgedFields(fields: CheckFields): CheckFields {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => {
-      if (UNJUDGED_FIELDS.has(name)) return []
-      // No percentage is 0, and what is not set is null or left out.
-      const judged = name === 'alert_threshold_percent' ? (value ?? 0) : (value ?? null)
-      return judged === null ? [] : [[name, judged]]
-    }),
-  )
-}
 
 /**
  * Finds the checks that judge clauses: one that finds the same wrong as the check that the clause wants, or the one

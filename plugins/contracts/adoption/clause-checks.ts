@@ -13,7 +13,8 @@ import type {
 } from '../../checks/api.ts'
 import type { ContractsDeps } from '../deps.ts'
 import type { Contract, ContractClause } from '../models.ts'
-import { findAdoptable, findTheSame } from './adoptable.ts'
+import { findTheSame } from '../../checks/kit.ts'
+import { findAdoptable } from './adoptable.ts'
 import type { PlannedClause } from '../enforcement/plan.ts'
 
 /** What is to become of the checks of a contract. */

@@ -11,6 +11,8 @@ import { metricWorld, type MetricWorld } from './world.ts'
 const stage = await makeStage(t)
 
 const SALES = [`create table sales (id int, region text, created_at timestamptz)`]
+/** Without a column that says when rows were added. */
+const UNDATED = [`create table sales (id int, region text, taken timestamptz)`]
 const DAY_MS = 86_400_000
 
 /** Twenty days of row counts around ten, three times out of line: one day, two days running, one day. */
@@ -36,8 +38,8 @@ const dryRun = async ({ tenant, asset }: MetricWorld, body: object) => {
   return said.body.data
 }
 
-t.test('a dry run replays the snapshots of a metric of the same definition', async t => {
-  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
+t.test('a dry run replays the snapshots of an equal metric where no past can be computed', async t => {
+  const world = await metricWorld(t, stage, UNDATED, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)
   const { history, ...now } = await dryRun(world, {})
   const [stored] = await world.app.query(
@@ -90,7 +92,7 @@ t.test('a dry run replays the snapshots of a metric of the same definition', asy
 })
 
 t.test('the past comes with the band at each sensitivity, for a chart', async t => {
-  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  const world = await metricWorld(t, stage, UNDATED, { metric_type: 'row_count', sensitivity: 3 })
   await captured(world)
   const { history } = await dryRun(world, { sensitivity: 2.5 })
   const series = history.series as PastPoint[]
@@ -117,6 +119,47 @@ interface PastPoint {
   z_score: number
   bands: { sensitivity: number; low: number; high: number }[]
 }
+
+t.test('the past is computed from the timestamps, also of a metric that exists, which is named', async t => {
+  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  await captured(world)
+  const { tenant, asset, metric } = world
+  const tried = await dryRun(world, {})
+  t.match(tried, {
+    history: { source: 'timestamps', timestamp_column: 'created_at' },
+    existing: { id: metric.id, kind: 'metric', is_active: true },
+    warnings: [/^This check exists: .+/],
+    outlook: {
+      alerts_now: Number,
+      alerts_before: Number,
+      days: 30,
+      message: / now, \d+ in the 30 days before$/,
+    },
+  })
+  const path = `/api/v1/sdk/metrics/${asset.id}`
+  const body = { table_path: 'sales', metric_type: 'row_count', sensitivity: 2 }
+  const refused = await tenant.ask('POST', `${path}?if_equal=refuse`, body)
+  t.match(refused, { status: 409, body: { error: { details: { existing: { id: metric.id } } } } })
+  const made = await tenant.ask('POST', path, body)
+  t.match(made, { status: 201, body: { data: { warnings: [/^This check exists/] } } })
+  const other = await tenant.ask('POST', `${path}?if_equal=refuse`, { ...body, min: 3 })
+  t.equal(other.status, 201, 'another limit is another check')
+  t.notOk(other.body.data.warnings)
+  t.equal((await dryRun(world, { min: 5 })).existing, null)
+})
+
+t.test('days before the first row are gaps', async t => {
+  const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })
+  await world.source.query(
+    `insert into sales select n, 'north', now() - make_interval(days => n) from generate_series(0, 9) n`,
+  )
+  const { history, total_snapshots: count, min_value: least } = await dryRun(world, {})
+  const values = (history.series as { value: number | null }[]).map(({ value }) => value)
+  t.equal(values.length, 30)
+  t.strictSame(values.slice(0, 20), Array(20).fill(null))
+  t.equal(values.filter(value => value === null).length + count, 30)
+  t.ok(least > 0, 'a day without rows is no value')
+})
 
 t.test('the past of another definition is derived from the timestamps', async t => {
   const world = await metricWorld(t, stage, SALES, { metric_type: 'row_count', sensitivity: 3 })

@@ -163,25 +163,32 @@ t.test('of rules that measure the same, the one with the longest past is looked 
   t.match((await dryRun(AUTO)).history, { points: 10 }, 'errors are none of it')
 })
 
-t.test('where no rule measures the same, the past is derived from the timestamps of the table', async t => {
-  const world = await trying(t)
-  const { make, remember, dryRun, source } = world
-  await source.query('alter table orders add column created_at timestamptz')
-  await source.query(`update orders set created_at = now() - interval '1 hour' - (id % 40) * interval '1 day',
+t.test(
+  'the past is derived from the timestamps of the table, also where a rule measures the same',
+  async t => {
+    const world = await trying(t)
+    const { make, remember, dryRun, source } = world
+    await source.query('alter table orders add column created_at timestamptz')
+    await source.query(`update orders set created_at = now() - interval '1 hour' - (id % 40) * interval '1 day',
     email = case when id % 5 > 0 then email end`)
-  await discover(world)
-  const { history } = await dryRun(AUTO)
-  t.match(history, {
-    source: 'timestamps',
-    timestamp_column: 'created_at',
-    points: 30,
-    failing: 0,
-    alerts: 0,
-  })
-  t.equal(history.by_sensitivity.length, 4)
-  await remember(await make(AUTO), past(3))
-  t.match((await dryRun(AUTO)).history, { source: 'results', timestamp_column: null, points: 3 })
-})
+    await discover(world)
+    const { history } = await dryRun(AUTO)
+    t.match(history, {
+      source: 'timestamps',
+      timestamp_column: 'created_at',
+      points: 30,
+      failing: 0,
+      alerts: 0,
+    })
+    t.equal(history.by_sensitivity.length, 4)
+    await remember(await make(AUTO), past(3))
+    t.match(await dryRun(AUTO), {
+      history: { source: 'timestamps', points: 30 },
+      existing: { kind: 'validity', is_active: true },
+      outlook: { alerts_before: 0, days: 30 },
+    })
+  },
+)
 
 t.test('for any past, each sensitivity gets what a rule of that sensitivity would have found', t => {
   const hour = 3_600_000

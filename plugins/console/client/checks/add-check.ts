@@ -7,6 +7,7 @@ import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
+import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { Loaded } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -18,7 +19,14 @@ import { withoutWindow } from './scope-specs.ts'
 import { comparisonTexts } from './comparison-texts.ts'
 import { previewOf } from './preview-input.ts'
 import { Preview } from './preview.ts'
-import { createCheck, createChecks, type CheckKind, type ColumnResult } from './requests.ts'
+import { ExistingNote } from './existing-note.ts'
+import {
+  createCheck,
+  createChecks,
+  type CheckKind,
+  type ColumnResult,
+  type ExistingCheck,
+} from './requests.ts'
 import { COLUMNS, listSpecs, newSpecs, withoutHidden } from './specs.ts'
 
 /** The kinds of checks without types, which stand among the types. */
@@ -127,7 +135,9 @@ function NewCheck({
   const shown = withoutHidden(all, form.values).filter(({ name }) => name !== 'name' || columns.length < 2)
   const fixed = type ? { [kind === 'validity' ? 'rule_type' : 'metric_type']: type.type } : {}
 
-  const save = async () => {
+  const [existing, setExisting] = useState<ExistingCheck>()
+  const save = async (mayRepeat = false) => {
+    let found: ExistingCheck | undefined
     let failed: ColumnResult[] = []
     let outcomes: ColumnResult[] = []
     setResults([])
@@ -136,16 +146,20 @@ function NewCheck({
         kind === 'referential' ? { child_table_path: table.table_path } : { table_path: table.table_path }
       const sent = { ...fixed, ...(typed ? withoutWindow(body, table) : body), ...path }
       if (!typed || columns.length < 2) {
-        await createCheck(kind, table.id, {
-          ...sent,
-          ...(columns[0] !== undefined && { column_name: columns[0] }),
-        })
+        const one = { ...sent, ...(columns[0] !== undefined && { column_name: columns[0] }) }
+        found = await createCheck(kind, table.id, one, mayRepeat)
         return
       }
       outcomes = await createChecks(typed, table.id, { ...sent, column_names: columns })
       failed = outcomes.filter(({ status }) => status === 'failed')
     })
     if (!isDone) return
+    if (found) {
+      // What was written is needed if it is made nevertheless.
+      for (const { name } of shown) form.set(name, form.values[name]!)
+      setExisting(found)
+      return
+    }
     done()
     if (failed.length === 0) {
       notify(
@@ -170,7 +184,7 @@ function NewCheck({
       <div>
         <${Form}
           form=${form}
-          submit=${save}
+          submit=${() => save()}
           label=${columns.length > 1 ? `Create ${columns.length} checks` : 'Create check'}
           busyLabel="Creating…"
         >
@@ -182,6 +196,17 @@ function NewCheck({
           />
         <//>
         ${results.length > 0 && html`<${Outcomes} results=${results} />`}
+        ${
+          existing &&
+          html`<${ConfirmDialog}
+            title=${tuningTexts.exists}
+            action=${tuningTexts.createAnyway}
+            work=${() => save(true)}
+            close=${() => setExisting(undefined)}
+          >
+            <${ExistingNote} check=${existing} />
+          <//>`
+        }
       </div>
       <${Preview} input=${previewOf({ kind, table, form, specs: shown, fixed, columns })} />
     </div>`

@@ -80,7 +80,7 @@ function ChangeForm({
         <${CheckFields} form=${form} specs=${specs} table=${table} />
       <//>
       <${Preview}
-        input=${previewOf({ kind, table, form, specs: shown, fixed, columns: column === undefined ? [] : [column] })}
+        input=${previewOf({ kind, table, form, specs: shown, fixed, columns: column === undefined ? [] : [column], ownId: id })}
       />
     </div>`
 }

@@ -8,6 +8,7 @@ import { tuningTexts } from './texts.ts'
 import {
   chartPast,
   countAlerts,
+  isBeyondNow,
   isRule,
   nearestSensitivity,
   upperEdge,
@@ -69,15 +70,20 @@ export function PastPanel({
     }
     ${points.length > 1 && handle && html`<p class="quiet">Drag the handle at the right of the chart, or move it with the arrow keys.</p>`}
     ${isUnknown && html`<p class="stale">${tuningTexts.noBand(limit.sensitivity)}</p>`}
-    ${
-      'threshold' in limit
-        ? html`<p>
-            ${tuningTexts.atThreshold(limit.threshold)}:${' '}<strong
-              >${tuningTexts.alertsAt(countAlerts(run, limit.threshold), history.lookback_days)}</strong
-            >
-          </p>`
-        : html`<${SensitivityTable} run=${run} chosen=${limit.sensitivity} setLimit=${setLimit} />`
-    }`
+    <p>
+      ${'threshold' in limit && html`${tuningTexts.atThreshold(limit.threshold)}:${' '}`}
+      <strong
+        >${tuningTexts.alertsAt(alertsNow(run, limit), countAlerts(run, limit), history.lookback_days)}</strong
+      >
+    </p>
+    ${'sensitivity' in limit && html`<${SensitivityTable} run=${run} chosen=${limit.sensitivity} setLimit=${setLimit} />`}`
+}
+
+/** The alerts of the value of now: none while too little is known to judge it. */
+function alertsNow(run: RunWithPast, limit: Limit): number {
+  if ('breach' in run && run.breach) return 1
+  const isLearning = 'sensitivity' in limit && run.learning
+  return !isLearning && isBeyondNow(run, limit) === true ? 1 : 0
 }
 
 function handleOf(run: RunWithPast, limit: Limit, setLimit: (limit: Limit) => void): ChartHandle | undefined {

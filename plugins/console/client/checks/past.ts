@@ -67,9 +67,15 @@ export function chartPast(run: RunWithPast, limit: Limit, now: { at: number; new
   ]
 }
 
-/** How many alerts a threshold would have raised: values above it in a row are one. */
-export function countAlerts(run: RunWithPast, threshold: number): number {
-  const fails = run.history.series.map(({ value }) => value !== null && value > threshold)
+/** How many alerts a limit would have raised, failures in a row being one; null where the past is not known. */
+export function countAlerts({ history }: RunWithPast, limit: Limit): number | null {
+  if (history.source === null) return null
+  if ('sensitivity' in limit)
+    return (
+      history.by_sensitivity?.find(({ sensitivity }) => sensitivity === limit.sensitivity)?.alerts ?? null
+    )
+  const { threshold } = limit
+  const fails = history.series.map(({ value }) => value !== null && value > threshold)
   return fails.filter((isFailing, n) => isFailing && !fails[n - 1]).length
 }
 

@@ -30,6 +30,7 @@ export function previewOf({
   specs,
   fixed,
   columns,
+  ownId,
 }: {
   kind: CheckKind
   table: Table
@@ -39,6 +40,8 @@ export function previewOf({
   /** What a dry run needs besides: the type, and what a form that changes a check does not show. */
   fixed: Record<string, unknown>
   columns: readonly string[]
+  /** The check that the form changes. */
+  ownId?: string
 }): PreviewInput {
   const { values } = form
   // A check that is changed has its window among what is fixed, or is about all rows.
@@ -48,6 +51,7 @@ export function previewOf({
     key: JSON.stringify([fixed, measured]),
     limit: limitOf(kind, values),
     columns,
+    ...(ownId !== undefined && { ownId }),
     ...(kind === 'comparison' && { sides: sidesOf(table, { ...fixed, ...values }) }),
     hasWindow: String(fixed.window ?? values.window ?? '').trim() !== '',
     setLimit: limit =>

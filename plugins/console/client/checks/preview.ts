@@ -6,6 +6,7 @@ import { Status } from '../parts/status.ts'
 import { tuningTexts } from './texts.ts'
 import { DifferingRows, type SideNames } from './comparison-result.ts'
 import { isBeyondNow, isRule, type Limit, type RunWithPast } from './past.ts'
+import { ExistingNote } from './existing-note.ts'
 import { PastPanel } from './past-panel.ts'
 import type { DryRun } from './requests.ts'
 
@@ -21,6 +22,8 @@ export interface PreviewInput {
   columns: readonly string[]
   /** What the two tables of a comparison are called. */
   sides?: SideNames
+  /** The check that the form changes: it is no other one. */
+  ownId?: string
   /** Whether it is about buckets of time. */
   hasWindow: boolean
   /** Measures what the form holds. @returns undefined if a field is wrong, which the form then shows */
@@ -98,11 +101,22 @@ export function Preview({ input }: { input: PreviewInput }) {
 
 function Outcome({ result: { run, at, newest }, input }: { result: Result; input: PreviewInput }) {
   const { limit } = input
-  const warnings = 'warnings' in run ? (run.warnings ?? []) : []
+  const { existing } = run
+  const isTwin = existing !== null && existing.id !== input.ownId
+  // The first names the equal check, which has a line of its own.
+  const warnings = (run.warnings ?? []).slice(existing ? 1 : 0)
   return html`<dl class="now">
       <dt>${newest}</dt>
       <dd>${describeNow(run)} <${Verdict} run=${run} limit=${limit} /></dd>
     </dl>
+    ${!limit && html`<p><strong>${run.outlook.message}</strong></p>`}
+    ${
+      isTwin &&
+      html`<div class="warning">
+        <strong>${tuningTexts.exists}</strong>
+        <${ExistingNote} check=${existing} />
+      </div>`
+    }
     <${Cost} run=${run} />
     ${run.error_message && html`<p class="bad">${run.error_message}</p>`}
     ${warnings.map(warning => html`<p key=${warning} class="warning">${warning}</p>`)}

@@ -1,9 +1,10 @@
-import type {
-  ComparisonDryRun,
-  ComparisonExecution,
-  MetricDryRun,
-  ReferentialDryRun,
-  ValidityDryRun,
+import {
+  ApiError,
+  type ComparisonDryRun,
+  type ComparisonExecution,
+  type MetricDryRun,
+  type ReferentialDryRun,
+  type ValidityDryRun,
 } from 'tidemark/client'
 import { api, bodyOf, type FormBody } from '../lib/api.ts'
 
@@ -74,14 +75,34 @@ const pathOf = (table: string, id: string) => ({
   comparison_id: id,
 })
 
-/** Creates one check of a table. */
-export async function createCheck(kind: CheckKind, table: string, body: FormBody): Promise<void> {
-  const path = { asset_id: table }
-  await api.post(ROUTES[kind].all, {
-    path,
-    body: bodyOf<never>(body),
-    timeoutMs: MEASURE_TIMEOUT_MS,
-  })
+/** A check that is there already. */
+export type ExistingCheck = NonNullable<DryRun['existing']>
+
+/**
+ * Creates one check of a table.
+ * @param mayRepeat whether an equal check may be there already
+ * @returns the equal check that is there, where none was made
+ */
+export async function createCheck(
+  kind: CheckKind,
+  table: string,
+  body: FormBody,
+  mayRepeat: boolean,
+): Promise<ExistingCheck | undefined> {
+  try {
+    await api.post(ROUTES[kind].all, {
+      path: { asset_id: table },
+      query: { if_equal: mayRepeat ? 'create' : 'refuse' },
+      body: bodyOf<never>(body),
+      timeoutMs: MEASURE_TIMEOUT_MS,
+    })
+    return undefined
+  } catch (error) {
+    const existing =
+      error instanceof ApiError ? (error.details.existing as ExistingCheck | undefined) : undefined
+    if (existing) return existing
+    throw error
+  }
 }
 
 /** Creates a rule or metric for each of several columns. */

@@ -47,13 +47,23 @@ export const tuningTexts = {
   past: 'What the past would have said',
   pastFrom: (points: number, days: number, source: string) =>
     `${countOf(points, 'value')} of the last ${countOf(days, 'day')}, ${source}.`,
-  alertsAt: (alerts: number, days: number) =>
-    `${countOf(alerts, 'alert')} in the last ${countOf(days, 'day')}`,
+  /** @param before null where the past is not known */
+  alertsAt: (now: number, before: number | null, days: number) =>
+    before === null
+      ? `${countOf(now, 'alert')} now; its past is not known`
+      : `${countOf(now, 'alert')} now, ${formatNumber(before)} in the ${countOf(days, 'day')} before`,
   atThreshold: (threshold: number) => `At ${formatNumber(threshold)} %`,
   noBand: (sensitivity: number) =>
     `Try it again to see the range at sensitivity ${formatNumber(sensitivity)}.`,
   sql: 'SQL',
   values: 'Values',
+
+  // An equal check
+  exists: 'This check exists',
+  open: 'Open',
+  edit: 'Edit',
+  paused: 'paused',
+  createAnyway: 'Create it anyway',
 
   // Actions
   pause: 'Pause',

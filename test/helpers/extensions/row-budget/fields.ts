@@ -16,6 +16,8 @@ import {
   shared,
   statementsReply,
   tablePath,
+  trialReply,
+  warningsReply,
   type CreateBody,
   type Fields,
   type PatchBody,
@@ -92,6 +94,8 @@ const summary = exampleRecord({ total: count.example(2), failing: count.example(
 const dryRun = exampleRecord({
   sql: statementsReply.example([{ text: 'select count(*) from "public"."orders"', values: [] }]),
   ...measured,
+  ...trialReply,
+  warnings: warningsReply,
 }).label('RowBudgetDryRun')
 
 export const replies = {

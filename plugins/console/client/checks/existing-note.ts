@@ -1,0 +1,20 @@
+import { html } from '../lib/html.ts'
+import { tableAddress, withQuery } from '../lib/router.ts'
+import { tuningTexts } from './texts.ts'
+import type { ExistingCheck } from './requests.ts'
+
+/** Which equal check is there already, with the ways to it. */
+export function ExistingNote({
+  check: { id, title, asset_id: table, is_active: isActive },
+}: {
+  check: ExistingCheck
+}) {
+  const page = tableAddress(table)
+  return html`<p class="existing">
+    <bdi>${title}</bdi>${!isActive && html` <span class="chip">${tuningTexts.paused}</span>`} ${' '}<a
+      href=${withQuery(page, { check: id })}
+      >${tuningTexts.open}</a
+    >
+    ${' '}<a href=${withQuery(page, { edit: id })}>${tuningTexts.edit}</a>
+  </p>`
+}
