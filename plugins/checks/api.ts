@@ -171,6 +171,13 @@ export interface ChecksApi {
     costInterval?: HistoryRange['interval'],
   ): Promise<DryRunMeasurement>
   /**
+   * Estimates the bytes that one reading of each of some tables of a source takes. Nothing is read for it.
+   * @returns null where the engine does not say, or cannot be asked now
+   */
+  estimateBytes(companyId: string, tableIds: readonly string[]): Promise<number | null>
+  /** Sends a job that computes the past of the checks of a source that wait for theirs, as `reconciler.addMissing` makes them. */
+  sendBackfill(trx: Transaction, source: Pick<Source, 'id' | 'companyId'>): Promise<void>
+  /**
    * Requires write scope of who tries checks with SQL of their own.
    * @param checks their fields, as the caller writes them
    * @throws 403

@@ -23,6 +23,8 @@ import { checkAsset, resolveTarget } from './run/asset.ts'
 import { runTable } from './run/select.ts'
 import { backfill, dryRun, measureOnce } from './create/try.ts'
 import { makeReconciler } from './reconcile/reconciler.ts'
+import { estimateBytes } from './costs/estimate.ts'
+import { makeBackfillJob, sendBackfill } from './past/backfill-job.ts'
 import { readSeries } from './series.ts'
 import { makeSourceJob } from './source-jobs.ts'
 import { typeRoute } from './type-routes.ts'
@@ -92,6 +94,8 @@ export const checks = feature<ChecksApi>({
       backfill: (configured, choice) => backfill(deps, configured, choice),
       dryRun: (...asked) => dryRun(deps, ...asked),
       requireScopeForSql,
+      estimateBytes: (companyId, tableIds) => estimateBytes(deps, companyId, tableIds),
+      sendBackfill: (trx, source) => sendBackfill(deps, trx, source),
       measureOnce: (table, checks) => measureOnce(deps, table, checks),
     }
     server.vocabularies.set('check_kind', () => [...kinds.keys()])
@@ -122,7 +126,7 @@ export const checks = feature<ChecksApi>({
     )
     return {
       api,
-      jobs: [...makeScanJobs(deps), makeCheckJob(deps)],
+      jobs: [...makeScanJobs(deps), makeCheckJob(deps), makeBackfillJob(deps)],
       routes: [
         makeCheckRoute(deps),
         ...checkListRoutes(deps),

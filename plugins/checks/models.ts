@@ -69,6 +69,8 @@ export class CheckRow extends CompanyRow {
   declare failingRuns: number
   declare lastCheckedAt: Date | null
   declare nextRunAt: Date
+  /** Days of the past that it waits for; null of one that waits for none. */
+  declare backfillDays: number | null
   /** The due time that was claimed and is not recorded yet. */
   declare runningSlot: Date | null
   declare createdAt: Date

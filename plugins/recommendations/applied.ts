@@ -1,5 +1,6 @@
 /** What becomes of recommended checks that are created. */
 import type { Source } from '../catalog/api.ts'
+import type { BackfillCost } from './backfill.ts'
 import { CHECK_TYPES, type CheckKindName, type CheckTypeName, type EvidenceBasis } from './rules/evidence.ts'
 
 /** How much of what is recommended a source is watched with. */
@@ -25,6 +26,8 @@ export interface ApplyRequest {
   by: string
   /** Creates nothing, and returns what would be created. */
   isDryRun: boolean
+  /** Whether those that learn are given the past of their tables, by a job. */
+  backfill: boolean
 }
 
 /** Numbers of checks by their type. */
@@ -41,6 +44,8 @@ export interface AppliedRecommendations {
   /** Those of them that check freshness. */
   freshnessStatementsPerDay: number
   rowsPerDay: number
+  /** What computing the past of what is created reads; absent in outcomes of earlier versions. */
+  backfill?: BackfillCost
 }
 
 /** What was applied to several sources, or in several batches, as one. */
@@ -62,6 +67,12 @@ export function sumApplied(all: readonly AppliedRecommendations[]): AppliedRecom
     statementsPerDay: sum(({ statementsPerDay }) => statementsPerDay),
     freshnessStatementsPerDay: sum(({ freshnessStatementsPerDay }) => freshnessStatementsPerDay),
     rowsPerDay: sum(({ rowsPerDay }) => rowsPerDay),
+    backfill: {
+      tables: sum(({ backfill }) => backfill?.tables ?? 0),
+      rows: all.some(({ backfill }) => backfill?.rows === null)
+        ? null
+        : sum(({ backfill }) => backfill?.rows ?? 0),
+    },
   }
 }
 

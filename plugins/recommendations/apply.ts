@@ -6,6 +6,7 @@ import type {
   TypeCounts,
   WatchLevel,
 } from './applied.ts'
+import { costOfBackfill, type BackfilledTable } from './backfill.ts'
 import { createSuggested } from './create.ts'
 import { saveDecision } from './decisions.ts'
 import { readOffers, refreshOffers, sumCosts, type Offer, type OfferStatus } from './offers.ts'
@@ -25,7 +26,7 @@ export function isAtLevel(level: WatchLevel, { type, confidence, basis }: Choosa
 }
 
 /** By whom recommendations are applied. */
-type Application = Pick<ApplyRequest, 'source' | 'by' | 'isDryRun'>
+type Application = Pick<ApplyRequest, 'source' | 'by' | 'isDryRun' | 'backfill'>
 
 /**
  * Creates the recommended checks that are wanted, offered and missing. Those that exist count as applied from now on, so
@@ -74,13 +75,14 @@ export async function applyNamed(
 async function applyBatch(
   deps: RecommendationsDeps,
   trx: Transaction,
-  { source, by, isDryRun }: Application,
+  { source, by, isDryRun, backfill }: Application,
   { offered, existing }: { offered: readonly Offer[]; existing: readonly Offer[] },
   sum: AppliedSum,
 ): Promise<void> {
   sum.add(offered, existing)
+  if (backfill) sum.addBackfill(offered)
   if (isDryRun) return
-  await createSuggested(deps, trx, source, offered, false)
+  await createSuggested(deps, trx, source, offered, { isDryRun: false, backfill })
   const unknown = existing.filter(({ stored }) => stored?.decision !== 'applied')
   await saveDecision(trx, [...offered, ...unknown], { sourceId: source.id, decision: 'applied', by })
 }
@@ -92,11 +94,21 @@ class AppliedSum {
   readonly #created: TypeCounts = {}
   readonly #existing: TypeCounts = {}
   readonly #offers: Offer[] = []
+  readonly #dated = new Map<string, BackfilledTable>()
 
   add(offered: readonly Offer[], existing: readonly Offer[]): void {
     addCounts(this.#created, offered)
     addCounts(this.#existing, existing)
     this.#offers.push(...offered.map(withoutEvidence))
+  }
+
+  /** Only metrics learn. */
+  addBackfill(offered: readonly Offer[]): void {
+    for (const { table, suggestion } of offered)
+      if (suggestion.kind === 'metric') {
+        const { id, columns, profile, estimatedRows } = table
+        this.#dated.set(id, { id, columns, estimatedRows: profile?.rowCount ?? estimatedRows })
+      }
   }
 
   result(): AppliedRecommendations {
@@ -112,6 +124,7 @@ class AppliedSum {
       statementsPerDay,
       freshnessStatementsPerDay,
       rowsPerDay: rowsPerDay ?? 0,
+      backfill: costOfBackfill([...this.#dated.values()]),
     }
   }
 }

@@ -14,7 +14,8 @@ export interface TableSuggestion {
 
 /**
  * Creates suggested checks that are missing. The caller has locked the source.
- * @param isDryRun creates nothing, and returns what would be created
+ * @param options.isDryRun creates nothing, and returns what would be created
+ * @param options.backfill whether those that learn are given the past of their tables
  * @returns the suggestions that were missing, and those that the engine or the column refuses
  */
 export async function createSuggested<Suggested extends TableSuggestion>(
@@ -22,7 +23,7 @@ export async function createSuggested<Suggested extends TableSuggestion>(
   trx: Transaction,
   source: Source,
   suggested: readonly Suggested[],
-  isDryRun: boolean,
+  { isDryRun, backfill = false }: { isDryRun: boolean; backfill?: boolean },
 ): Promise<MissingChecks<Suggested>> {
   const planned = suggested.map(each => {
     const { table, suggestion } = each
@@ -30,7 +31,7 @@ export async function createSuggested<Suggested extends TableSuggestion>(
     const column = table.columns.find(({ name: columnName }) => columnName === name)
     return { kind, type, config, settings, parent, table, column, suggested: each }
   })
-  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun })
+  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun, backfill })
   const suggestedOf = (checks: Iterable<{ suggested: Suggested }>) =>
     new Set([...checks].map(check => check.suggested))
   return { missing: suggestedOf(missing), refused: suggestedOf(refused) }

@@ -4,6 +4,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import { INTERVAL_SECONDS } from '../../server/database/due.ts'
 import type { Source } from '../catalog/api.ts'
 import type { CheckFields, LackedCheck, MissingChecks } from '../checks/api.ts'
+import { BACKFILL_DAYS } from './backfill.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import type { CheckTypeName, Suggestion } from './rules/evidence.ts'
 
@@ -43,19 +44,28 @@ interface PlanRequest<Planned extends PlannedCheck> {
   planned: readonly Planned[]
   /** Creates nothing, and returns what would be created. */
   isDryRun: boolean
+  /** Whether those that learn are given the past of their tables, by a job. */
+  backfill: boolean
 }
 
 /** Creates checks that are missing. The caller has locked the source. */
 export async function createMissing<Planned extends PlannedCheck>(
   deps: RecommendationsDeps,
   trx: Transaction,
-  { source, planned, isDryRun }: PlanRequest<Planned>,
+  { source, planned, isDryRun, backfill }: PlanRequest<Planned>,
 ): Promise<MissingChecks<Planned>> {
   const { schedules = [], others = [] } = Object.groupBy(planned, ({ kind }) =>
     kind === 'freshness' ? 'schedules' : 'others',
   )
   const wanted = others.map(lackedCheck)
-  const { missing, refused } = await deps.checks.reconciler.addMissing(trx, { source, wanted, isDryRun })
+  const { missing, refused } = await deps.checks.reconciler.addMissing(trx, {
+    source,
+    wanted,
+    isDryRun,
+    backfillDays: backfill ? BACKFILL_DAYS : null,
+  })
+  if (!isDryRun && backfill && [...missing].some(({ kind }) => kind === 'metric'))
+    await deps.checks.sendBackfill(trx, source)
   const lacking = schedules.filter(({ table }) => table.freshness?.isScheduled === false)
   if (!isDryRun && lacking.length > 0) await createSchedules(deps, trx, source, lacking)
   const plannedOf = (checks: Iterable<{ planned: Planned }>) => [...checks].map(check => check.planned)

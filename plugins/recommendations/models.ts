@@ -33,6 +33,8 @@ export class WatchPolicy extends CompanyRow {
   declare level: WatchLevel
   declare includePatterns: string[]
   declare excludePatterns: string[]
+  /** Whether checks that it makes learn the past of their tables at once. */
+  declare backfill: boolean
   /** The time up to which what was discovered and profiled is watched; null until it was applied. */
   declare appliedAt: Date | null
   /** When a job was sent to apply it, until one begins. */

@@ -67,7 +67,7 @@ export async function* readOffers(
         .filter(suggestion => isAllowed(source, suggestion.kind) && isWanted(suggestion))
         .map(suggestion => ({ table, suggestion })),
     )
-    const { missing, refused } = await createSuggested(deps, trx, source, suggested, true)
+    const { missing, refused } = await createSuggested(deps, trx, source, suggested, { isDryRun: true })
     const stored = await readStored(trx, ids)
     yield suggested
       .filter(each => !refused.has(each))
@@ -87,7 +87,7 @@ export async function refreshOffers(
   source: Source,
   offers: readonly Offer[],
 ): Promise<Offer[]> {
-  const { missing, refused } = await createSuggested(deps, trx, source, offers, true)
+  const { missing, refused } = await createSuggested(deps, trx, source, offers, { isDryRun: true })
   const stored = await readStored(trx, [...new Set(offers.map(({ table }) => table.id))])
   return offers.flatMap(offer => {
     const { id } = offer.suggestion

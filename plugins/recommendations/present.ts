@@ -1,4 +1,5 @@
 import { tablePath } from '../../connectors/catalog.ts'
+import { NO_BACKFILL, presentBackfill } from './backfill.ts'
 import { countCreated, type AppliedRecommendations } from './applied.ts'
 import type { Offer, OfferCost } from './offers.ts'
 
@@ -34,8 +35,12 @@ function presentCost({ statementsPerDay, rowsPerDay, isShared }: OfferCost) {
 }
 
 /** What was applied, as replies show it. */
-export function presentApplied(applied: AppliedRecommendations, isDryRun: boolean) {
-  const { created, existing, declined, noisy, statementsPerDay, rowsPerDay } = applied
+/** @param bytes what computing the past reads, where it is known */
+export function presentApplied(
+  applied: AppliedRecommendations,
+  { isDryRun, bytes }: { isDryRun: boolean; bytes: number | null },
+) {
+  const { created, existing, declined, noisy, statementsPerDay, rowsPerDay, backfill = NO_BACKFILL } = applied
   return {
     created,
     created_count: countCreated(applied),
@@ -43,6 +48,7 @@ export function presentApplied(applied: AppliedRecommendations, isDryRun: boolea
     declined,
     noisy,
     cost: presentCost({ statementsPerDay, rowsPerDay, isShared: true }),
+    backfill: presentBackfill(backfill, bytes),
     dry_run: isDryRun,
   }
 }

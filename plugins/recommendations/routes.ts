@@ -10,6 +10,7 @@ import { applyNamed, applyOffers } from './apply.ts'
 import { removeDismissals } from './decisions.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import { listOffers } from './list.ts'
+import { estimateBackfill } from './backfill.ts'
 import { presentApplied, presentOffer } from './present.ts'
 import {
   applyBody,
@@ -56,9 +57,11 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
       const { payload: body } = request
       const { companyId } = caller(request)
       const tried = body.check_past ? await tryOffers(deps, companyId, body.ids ?? []) : undefined
-      return inCompany(request, async trx => ({
-        data: await applyRequested(deps, request, trx, body, tried),
-      }))
+      const all = await inCompany(request, trx => applyRequested(deps, request, trx, body, tried))
+      const [only] = all.length === 1 ? all : []
+      const past = body.dry_run ? only?.backfill : undefined
+      const bytes = past ? await estimateBackfill(deps, companyId, past) : null
+      return { data: presentApplied(sumApplied(all), { isDryRun: body.dry_run, bytes }) }
     },
   }),
   route('POST', `${base}/dismiss`, access.write, {
@@ -132,7 +135,7 @@ async function applyRequested(
   tried?: NamedOffers[],
 ) {
   const { catalog } = deps
-  const who = { by: actorOf(caller(request)), isDryRun: body.dry_run }
+  const who = { by: actorOf(caller(request)), isDryRun: body.dry_run, backfill: body.backfill }
   const all: AppliedRecommendations[] = []
   const apply = async (source: Source, work: () => Promise<AppliedRecommendations>) => {
     if (!body.dry_run) await catalog.lockSource(trx, source.id)
@@ -153,5 +156,5 @@ async function applyRequested(
     const wanted = { tableIds: tableIdsOf(asset), isWanted: matcherOf(body) }
     await apply(asset.source, () => applyOffers(deps, trx, { ...who, ...wanted, source: asset.source }))
   }
-  return presentApplied(sumApplied(all), body.dry_run)
+  return all
 }

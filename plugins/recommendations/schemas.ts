@@ -9,6 +9,7 @@ import {
   reply,
 } from '../../server/http/envelopes.ts'
 import { pageQuery, queryWords, type Page } from '../../server/http/page.ts'
+import { backfillBody, backfillCost } from './backfill-schemas.ts'
 import { STATUSES, type OfferStatus } from './offers.ts'
 import {
   CHECK_KINDS,
@@ -75,6 +76,7 @@ export interface ApplyBody extends RecommendationFilter {
   ids?: string[]
   asset_id?: string
   check_past: boolean
+  backfill: boolean
   dry_run: boolean
 }
 
@@ -90,6 +92,7 @@ export const applyBody = Joi.object<ApplyBody>({
     .description(
       'With ids, at most 20: tries each on the past first, and leaves out those that would have alerted.',
     ),
+  backfill: backfillBody,
   dry_run: Joi.boolean()
     .strict()
     .default(false)
@@ -229,6 +232,7 @@ const applied = exampleRecord({
     rows_per_day: 51_200,
     is_shared: true,
   }),
+  backfill: backfillCost,
   dry_run: flag.example(false),
 }).label('AppliedRecommendations')
 

@@ -3,6 +3,7 @@ import type { Check, CheckContext } from '../../../checks/check.ts'
 import { planScan } from '../../../checks/scan.ts'
 import type { Connection, CostEstimate } from '../../../connectors/connector.ts'
 import { ConnectorError } from '../../../connectors/errors.ts'
+import { hasCode } from '../../../server/http/errors.ts'
 import { INTERVAL_SECONDS } from '../../../server/database/due.ts'
 import type { CheckDeps } from '../deps.ts'
 import { CheckRow } from '../models.ts'
@@ -54,6 +55,50 @@ export async function estimateCheck(
     timeColumn: window?.column ?? null,
     unplannedSql: engine.capabilities.dryRuns ? null : formOfUserSql(check, on),
     sharedWith: type.namesItsRows?.(config, on) ? 0 : await countSharing(deps, configured),
+  }
+}
+
+/** Milliseconds for the estimate of one statement of many. */
+const ESTIMATE_TIMEOUT_MS = 5_000
+
+/**
+ * Estimates the bytes that one reading of each of some tables of a source takes. Nothing is read for it.
+ * @returns null where the engine does not say, or cannot be asked now
+ */
+export async function estimateBytes(
+  { catalog, db, types }: Pick<CheckDeps, 'catalog' | 'db' | 'types'>,
+  companyId: string,
+  tableIds: readonly string[],
+): Promise<number | null> {
+  const loaded = await db.company(companyId, async trx => {
+    const found = []
+    for (const id of tableIds) found.push((await catalog.loadTable(trx, id)) ?? [])
+    return found.flat()
+  })
+  const [first] = loaded
+  if (!first?.source.isActive || first.source.queryAccessLevel === 'schema_only') return null
+  const engine = catalog.connectorOf(first.source)
+  async function sum(connection: Connection): Promise<number | null> {
+    let total = 0
+    for (const { table } of loaded) {
+      const check = { id: 'estimated', type: types.get('row_count'), config: {} }
+      const [statement] = await planScan(engine, catalog.tableInfo(table), [check])
+      if (!statement || !connection.estimateCost) return null
+      const { bytes } = await connection.estimateCost(statement.select, { timeoutMs: ESTIMATE_TIMEOUT_MS })
+      if (bytes === null) return null
+      total += bytes
+    }
+    return total
+  }
+  try {
+    return await catalog.withConnection(first.source, sum, {
+      purpose: 'dry_run',
+      timeoutMs: ESTIMATE_TIMEOUT_MS,
+      isLowPriority: true,
+    })
+  } catch (error) {
+    if (error instanceof ConnectorError || hasCode(error, 'UNAVAILABLE')) return null
+    throw error
   }
 }
 

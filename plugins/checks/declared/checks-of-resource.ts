@@ -3,7 +3,7 @@ import { fieldsOf, type AuditEvent } from '../../../server/http/audit.ts'
 import type { AlertsApi } from '../../alerts/api.ts'
 import type { CheckResource } from '../check-resource.ts'
 import { publicIdOf } from '../kind.ts'
-import type { CheckRow, TableNames } from '../models.ts'
+import type { CheckRow, NewRow, TableNames } from '../models.ts'
 import {
   changeCheck,
   findCheck,
@@ -78,8 +78,14 @@ export function checksOfResource<Row extends CheckRow>(
     setOwners: (trx, owned) => setOwners(trx, kind, owned),
     lacking: {
       complete,
-      async insertAll(trx, checks) {
-        await storeChecks(trx, kind.model, await rowsOf(trx, checks))
+      async insertAll(trx, checks, backfillDays) {
+        const rows = await rowsOf(trx, checks)
+        const learns = (row: NewRow<Row>) => (kind.startState?.(row as Row) ?? null) !== null
+        await storeChecks(
+          trx,
+          kind.model,
+          rows.map(row => ({ ...row, backfillDays: learns(row) ? backfillDays : null })),
+        )
       },
     },
     async create(trx, table, fields, record) {

@@ -122,8 +122,11 @@ export interface LackingChecks {
    * @param otherTable the second table of a check of two
    */
   complete(table: CheckedTable, body: CheckFields, otherTable?: CheckedTable): CheckFields
-  /** Stores checks and nothing else; they are due at once. */
-  insertAll(trx: Transaction, checks: readonly CheckToStore[]): Promise<void>
+  /**
+   * Stores checks and nothing else; they are due at once.
+   * @param backfillDays days of the past that those that learn wait for; null for none
+   */
+  insertAll(trx: Transaction, checks: readonly CheckToStore[], backfillDays: number | null): Promise<void>
 }
 
 /** What a kind of check with the usual endpoints adds to them to become declarable. */

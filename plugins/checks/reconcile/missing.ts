@@ -26,6 +26,8 @@ export interface MissingRequest<Wanted extends LackedCheck> {
   wanted: readonly Wanted[]
   /** Creates nothing, and returns what would be created. */
   isDryRun: boolean
+  /** Days of the past that those that learn wait for, where their table has a column with times; null for none. */
+  backfillDays?: number | null
 }
 
 /** Which wanted checks were missing, and which the engine or the column refuses; the others were there. */
@@ -39,7 +41,7 @@ export async function addMissing<Wanted extends LackedCheck>(
   { catalog, types }: Pick<CheckDeps, 'catalog' | 'types'>,
   kinds: readonly DeclaredChecks[],
   trx: Transaction,
-  { source, wanted, isDryRun }: MissingRequest<Wanted>,
+  { source, wanted, isDryRun, backfillDays = null }: MissingRequest<Wanted>,
 ): Promise<MissingChecks<Wanted>> {
   const subjects = new Map(wanted.map(check => [check, wantedSubject(check)]))
   const windows = await catalog.automaticWindows(trx, [...new Set(wanted.map(({ table }) => table.id))])
@@ -67,7 +69,7 @@ export async function addMissing<Wanted extends LackedCheck>(
         fields: complete(table, withTableWindow(kind, fields, windows.get(table.id)), otherTable),
         ...(otherTable && { otherTable }),
       }))
-      await insertAll(trx, toStore)
+      await insertAll(trx, toStore, backfillDays)
     }
   return { missing: new Set(missing), refused: new Set(refused) }
 }

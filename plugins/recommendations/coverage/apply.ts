@@ -47,6 +47,7 @@ export async function applyCoverage(
       tableIds,
       by,
       isDryRun: false,
+      backfill: true,
       isWanted: each => each.kind === CHECK_KIND[type] && isAtLevel('standard', each),
     })
     for (const [name, count] of Object.entries(created))

@@ -4,6 +4,7 @@ import { audit } from '../../../server/http/audit.ts'
 import { hasCode } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import { countCreated, sumApplied, type AppliedRecommendations } from '../applied.ts'
+import { presentBackfill } from '../backfill.ts'
 import { WatchPolicy } from '../models.ts'
 import { presentOutcome } from './outcome.ts'
 import { applyTerms, termsOf } from './policy.ts'
@@ -213,7 +214,9 @@ async function finishPolicy(
   if (policy.runId === null) return true
   const matched = await matchingTables(deps, trx, source, termsOf(policy))
   const result = presentOutcome(source, policy.level, matched.length, policy.outcome)
-  await deps.catalog.finishRun(trx, policy.runId, { result })
+  const { backfill, ...rest } = result
+  const presented = { ...rest, backfill: presentBackfill(backfill, null) }
+  await deps.catalog.finishRun(trx, policy.runId, { result: presented })
   return true
 }
 

@@ -1,6 +1,7 @@
 /** What a policy created, as the reply of the request that set it. */
 import type { Source } from '../../catalog/api.ts'
 import { sumApplied, type AppliedRecommendations, type TypeCounts, type WatchLevel } from '../applied.ts'
+import { NO_BACKFILL } from '../backfill.ts'
 import type { WatchedKind, WatchResult } from './result.ts'
 
 /** What came of a policy, as the reply to its request shows it. */
@@ -11,7 +12,8 @@ export function presentOutcome(
   applied: AppliedRecommendations | null,
   isDryRun = false,
 ): WatchResult {
-  const { created, existing, statementsPerDay, freshnessStatementsPerDay } = applied ?? sumApplied([])
+  const outcome = applied ?? sumApplied([])
+  const { created, existing, statementsPerDay, freshnessStatementsPerDay, backfill = NO_BACKFILL } = outcome
   const { row_count, freshness, NOT_NULL, UNIQUE, ...recommended } = created
   const kind = (type: keyof TypeCounts, made = 0): WatchedKind => ({
     created: made,
@@ -31,6 +33,7 @@ export function presentOutcome(
       checks: statementsPerDay - freshnessStatementsPerDay,
       freshness: freshnessStatementsPerDay,
     },
+    backfill,
     dry_run: isDryRun,
   }
 }

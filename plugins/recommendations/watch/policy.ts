@@ -13,6 +13,7 @@ export interface PolicyTerms {
   level: WatchLevel
   include_patterns: string[]
   exclude_patterns: string[]
+  backfill: boolean
 }
 
 /**
@@ -31,6 +32,7 @@ export async function savePolicy(
       level: terms.level,
       includePatterns: terms.include_patterns,
       excludePatterns: terms.exclude_patterns,
+      backfill: terms.backfill,
       appliedAt: runId === null ? databaseNow() : null,
       requestedAt: runId === null ? null : databaseNow(),
       // Each policy has a time of its own, also two of one transaction.
@@ -43,8 +45,8 @@ export async function savePolicy(
     .returning('*')
 }
 
-export function termsOf({ level, includePatterns, excludePatterns }: WatchPolicy): PolicyTerms {
-  return { level, include_patterns: includePatterns, exclude_patterns: excludePatterns }
+export function termsOf({ level, includePatterns, excludePatterns, backfill }: WatchPolicy): PolicyTerms {
+  return { level, include_patterns: includePatterns, exclude_patterns: excludePatterns, backfill }
 }
 
 /** The policy of a source; undefined without one. */
@@ -71,6 +73,7 @@ export function applyTerms(
     source,
     by,
     isDryRun,
+    backfill: terms.backfill,
     tableIds: new Set(tables.map(({ id }) => id)),
     isWanted: recommendation => isAtLevel(terms.level, recommendation),
   })
@@ -78,7 +81,7 @@ export function applyTerms(
 
 interface TermsRequest {
   source: Source
-  terms: Pick<PolicyTerms, 'level'>
+  terms: Pick<PolicyTerms, 'level' | 'backfill'>
   tables: readonly WatchedTable[]
   /** As decisions on recommendations name a caller. */
   by: string

@@ -1,5 +1,6 @@
 /** What became of a request to watch many tables, as its reply shows it. */
 import type { WatchLevel } from '../applied.ts'
+import type { BackfillCost } from '../backfill.ts'
 
 export const SKIP_REASONS = [
   'no_primary_key',
@@ -29,5 +30,7 @@ export interface WatchResult {
   recommended?: Record<string, number>
   level: WatchLevel | null
   statements_per_day: { checks: number; freshness: number }
+  /** What computing the past of the new checks reads. */
+  backfill: BackfillCost
   dry_run: boolean
 }

@@ -3,6 +3,7 @@ import { access, actorOf, caller, inCompany, routesOf } from '../../../server/ht
 import { auditRequest } from '../../../server/http/audit.ts'
 import { param } from '../../../server/http/input.ts'
 import { presentStarted } from '../../../server/http/run-accepted.ts'
+import { estimateBackfill, presentBackfill } from '../backfill.ts'
 import { sendApply } from './jobs.ts'
 import type { WatchPolicy } from '../models.ts'
 import { findPolicy, removePolicy } from './policy.ts'
@@ -23,20 +24,24 @@ export const watchRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
     validate: { params: watchParams, payload: watchBody },
     response: replies.watched,
     app: { isHeavy: true },
-    handler: (request, h) =>
-      inCompany(request, async trx => {
-        const { source, result, run } = await watchTables(deps, trx, {
+    handler: async (request, h) => {
+      const { result, started } = await inCompany(request, async trx => {
+        const {
+          source,
+          result: found,
+          run,
+        } = await watchTables(deps, trx, {
           assetId: param(request, 'asset_id'),
           by: actorOf(caller(request)),
           request: request.payload,
         })
         const counts = {
-          row_count: result.row_count.created,
-          freshness: result.freshness.created,
-          not_null: result.not_null.created,
-          unique: result.unique.created,
+          row_count: found.row_count.created,
+          freshness: found.freshness.created,
+          not_null: found.not_null.created,
+          unique: found.unique.created,
         }
-        const { level, dry_run: isDryRun, recommended, asset_id, matched } = result
+        const { level, dry_run: isDryRun, recommended, asset_id, matched } = found
         if (!isDryRun && (level !== null || Object.values(counts).some(count => count > 0)))
           await auditRequest(request, trx, {
             action: 'watch.created',
@@ -46,10 +51,15 @@ export const watchRoutes = (deps: RecommendationsDeps): ServerRoute[] => [
         // The first profiles of its tables take a while, and so do thousands of tables.
         if (run || (level !== null && level !== 'light' && !isDryRun))
           await sendApply(deps, trx, { companyId: source.companyId, sourceId: source.id })
-        if (!run) return h.response({ data: result })
-        const started = presentStarted('Watching', run, '/api/v1/sdk/jobs')
-        return h.response({ data: { ...started, asset_id, matched, level } }).code(202)
-      }),
+        if (!run) return { result: found }
+        const answer = presentStarted('Watching', run, '/api/v1/sdk/jobs')
+        return { result: found, started: { ...answer, asset_id, matched, level } }
+      })
+      if (started) return h.response({ data: started }).code(202)
+      const { backfill, ...data } = result
+      const bytes = data.dry_run ? await estimateBackfill(deps, caller(request).companyId, backfill) : null
+      return { data: { ...data, backfill: presentBackfill(backfill, bytes) } }
+    },
   }),
   route('GET', watchPath, access.read, {
     id: 'getWatch',
@@ -90,6 +100,7 @@ function presentPolicy(assetId: string, policy: WatchPolicy | undefined) {
     level: policy?.level ?? null,
     include_patterns: policy?.includePatterns ?? [],
     exclude_patterns: policy?.excludePatterns ?? [],
+    backfill: policy?.backfill ?? true,
     applied_at: policy?.appliedAt ?? null,
     created_at: policy?.createdAt ?? null,
     updated_at: policy?.updatedAt ?? null,

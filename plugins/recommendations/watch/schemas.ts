@@ -2,6 +2,7 @@ import Joi from 'joi'
 import { exampleRecord, held, inData, record, removal, reply } from '../../../server/http/envelopes.ts'
 import { startedRun } from '../../../server/http/run-accepted.ts'
 import { WATCH_LEVELS } from '../applied.ts'
+import { backfillBody, backfillCost } from '../backfill-schemas.ts'
 import { SKIP_REASONS } from './result.ts'
 import type { WatchRequest } from './watch.ts'
 
@@ -36,6 +37,7 @@ export const watchBody = Joi.object<WatchRequest>({
   level: level.description(
     'In place of the three kinds, and kept for tables that come later. light: row counts, freshness and keys; standard: also recommendations of constraints and profiles from a confidence of 0.8; deep: all that is recommended.',
   ),
+  backfill: backfillBody,
   dry_run: kind('Creates nothing, and returns what would be created.'),
 })
   .custom((body: Record<string, unknown>, helpers) =>
@@ -85,6 +87,7 @@ const watched = exampleRecord({
       'Statements a day that this adds at the source: one daily scan of each table with new checks, and the freshness checks of tables that are read together. Rules that fail send more, to find invalid rows.',
     )
     .example({ checks: 24, freshness: 24 }),
+  backfill: backfillCost,
   dry_run: flag.example(false),
 }).label('WatchedTables')
 
@@ -93,6 +96,7 @@ const policy = exampleRecord({
   level: level.allow(null).description('Null without a policy.').example('standard'),
   include_patterns: texts.example([]),
   exclude_patterns: texts.example(['tmp_*']),
+  backfill: flag.description('Whether its new metrics learn the past at once.').example(true),
   applied_at: time.allow(null).description('When it was last applied.').example('2026-03-01T06:00:00.000Z'),
   created_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),
   updated_at: time.allow(null).example('2026-02-01T09:30:00.000Z'),

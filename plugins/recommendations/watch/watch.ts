@@ -4,6 +4,7 @@ import { invalidField } from '../../../server/http/errors.ts'
 import type { Source } from '../../catalog/api.ts'
 import type { BulkScheduleResult } from '../../freshness/api.ts'
 import type { WatchLevel } from '../applied.ts'
+import { costOfBackfill, readBackfilled } from '../backfill.ts'
 import { createMissing, RUNS_PER_DAY, type PlannedCheck } from '../missing.ts'
 import { applyToTables, TABLES_PER_BATCH } from './batches.ts'
 import { presentOutcome } from './outcome.ts'
@@ -21,6 +22,8 @@ export interface WatchRequest {
   keys: boolean
   /** A policy for all tables, present and future, in place of the three kinds. */
   level?: WatchLevel
+  /** Whether the new checks learn the last days at once. */
+  backfill: boolean
   dry_run: boolean
 }
 
@@ -100,7 +103,13 @@ async function watchByKinds(
   )
   const isDryRun = request.dry_run
   const planned: (PlannedCheck & { table: WatchedTable })[] = [...rowCounts, ...notNull, ...unique]
-  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun })
+  const { backfill } = request
+  const { missing, refused } = await createMissing(deps, trx, { source, planned, isDryRun, backfill })
+  const learning = backfill ? rowCounts.filter(check => missing.has(check)) : []
+  const backfilled = await readBackfilled(
+    trx,
+    learning.map(({ table }) => table.id),
+  )
   const scheduled = request.freshness
     ? await deps.freshness.createSchedules(trx, {
         asset_id: source.id,
@@ -139,6 +148,7 @@ async function watchByKinds(
       checks: scanned.size * RUNS_PER_DAY,
       freshness: scheduled?.statements_per_day ?? 0,
     },
+    backfill: costOfBackfill(backfilled),
     dry_run: isDryRun,
   }
 }

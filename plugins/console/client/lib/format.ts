@@ -94,6 +94,13 @@ export function formatNumber(value: number | string | null | undefined): string 
   return String(Number(number.toPrecision(4)))
 }
 
+/** `180 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${Number((bytes / 1_000 ** power).toPrecision(3))} ${units[power]}`
+}
+
 /** `1 table`, `3 tables`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${whole.format(count)} ${count === 1 ? one : many}`

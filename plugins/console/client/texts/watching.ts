@@ -1,4 +1,12 @@
-import { countOf } from '../lib/format.ts'
+import { countOf, formatBytes } from '../lib/format.ts'
+
+/** What computing the past of new metrics reads. */
+export interface BackfillCost {
+  days: number
+  statements: number
+  rows: number | null
+  bytes: number | null
+}
 
 /** The sentences of the screens on which people choose what to watch, in English. */
 export const watchTexts = {
@@ -39,6 +47,14 @@ export const watchTexts = {
     not_readable: 'whose source allows only its catalog to be read',
   },
   skippedTables: (count: number, why: string) => `${countOf(count, 'table')} ${why}`,
+  backfill: 'Backfill 30 days',
+  backfillHint: 'New metrics learn the past of tables with a time column, by one grouped statement a table.',
+  backfillCost: ({ days, statements, rows, bytes }: BackfillCost) => {
+    const read = [rows === null ? '' : countOf(rows, 'row'), bytes === null ? '' : formatBytes(bytes)].filter(
+      Boolean,
+    )
+    return `Backfilling ${countOf(days, 'day')} takes ${countOf(statements, 'statement')}, once${read.length > 0 ? `: about ${read.join(', ')}` : ''}.`
+  },
   cost: (checks: number, freshness: number) =>
     `The database gets about ${countOf(checks + freshness, 'statement')} more a day: ${countOf(checks, 'scan')} of tables, ${countOf(freshness, 'statement')} for freshness.`,
   bulk: 'Freshness by patterns',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { countOf, formatNumber } from '../../lib/format.ts'
+import { watchTexts, type BackfillCost } from '../../texts/watching.ts'
 import { useAction } from '../../lib/action.ts'
 import { html } from '../../lib/html.ts'
 import { Dialog } from '../../parts/dialog.ts'
@@ -60,14 +61,15 @@ type AllOf = Parameters<typeof applyRecommendations>[0]
 
 /** A button that creates everything that matches, after it said what that costs. */
 export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; changed: () => void }) {
-  const [tried, setTried] = useState<{ checks: number; statements: number }>()
+  const [tried, setTried] = useState<{ checks: number; statements: number; past: BackfillCost }>()
+  const [isBackfilled, setBackfilled] = useState(true)
   const name = `Create all ${formatNumber(count)}`
   const [isTrying, ask] = useAction(name, async () => {
-    const { created_count: checks, cost } = await applyRecommendations(all, true)
-    setTried({ checks, statements: cost.statements_per_day })
+    const { created_count: checks, cost, backfill: past } = await applyRecommendations(all, true)
+    setTried({ checks, statements: cost.statements_per_day, past })
   })
   const [isApplying, apply] = useAction(name, async () => {
-    const { created_count: created } = await applyRecommendations(all)
+    const { created_count: created } = await applyRecommendations({ ...all, backfill: isBackfilled })
     setTried(undefined)
     notify(recommendationTexts.applied(created))
     changed()
@@ -76,6 +78,18 @@ export function ApplyAll({ count, all, changed }: { count: number; all: AllOf; c
       tried &&
       html`<${Dialog} title="Create all that match" close=${() => setTried(undefined)}>
         <p>${recommendationTexts.applyAllText(tried.checks, tried.statements)}</p>
+        ${
+          tried.past.statements > 0 &&
+          html`<label
+              ><input
+                type="checkbox"
+                checked=${isBackfilled}
+                onChange=${(event: Event) => setBackfilled((event.target as HTMLInputElement).checked)}
+              />
+              ${watchTexts.backfill}</label
+            >
+            <p class="quiet">${watchTexts.backfillCost(tried.past)}</p>`
+        }
         <p class="actions">
           <button onClick=${() => setTried(undefined)}>${texts.cancel}</button>
           <button class="primary" disabled=${isApplying} onClick=${apply}>

@@ -34,7 +34,11 @@ export type Recommendation = RecommendationList['recommendations'][number]
 
 /** Creates recommended checks. */
 export async function applyRecommendations(
-  body: { ids: string[] } | { asset_id: string; kind?: Recommendation['kind'][]; min_confidence?: number },
+  body: (
+    { ids: string[] } | { asset_id: string; kind?: Recommendation['kind'][]; min_confidence?: number }
+  ) & {
+    backfill?: boolean
+  },
   isDryRun = false,
 ) {
   return (await api.post('/api/v1/sdk/recommendations/apply', { body: { ...body, dry_run: isDryRun } })).data

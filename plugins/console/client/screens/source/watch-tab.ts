@@ -33,11 +33,17 @@ const kindFields = KINDS.map((name): FieldSpec => ({
   ...{ name, label: watchTexts.kinds[name], kind: 'flag', initial: true },
   hint: watchTexts.kindHints[name],
 }))
-const fields: FieldSpec[] = [levelField, ...kindFields, ...patternFields]
+const backfillField: FieldSpec = {
+  ...{ name: 'backfill', label: watchTexts.backfill, kind: 'flag', initial: true },
+  hint: watchTexts.backfillHint,
+}
+const fields: FieldSpec[] = [levelField, ...kindFields, backfillField, ...patternFields]
 
 /** The fields that a choice of level leaves. */
 const fieldsOf = (level: unknown): FieldSpec[] =>
-  level === ONCE ? [...kindFields, ...patternFields] : [levelField, ...patternFields]
+  level === ONCE
+    ? [...kindFields, backfillField, ...patternFields]
+    : [levelField, backfillField, ...patternFields]
 
 const request = async (id: string, body: object, signal?: AbortSignal) =>
   (await api.post('/api/v1/sdk/assets/{asset_id}/watch', { path: { asset_id: id }, body, signal })).data
@@ -204,5 +210,6 @@ function Counts({ watched }: { watched: Watched }) {
           : html`${watchTexts.cost(watched.statements_per_day.checks, watched.statements_per_day.freshness)}${' '}
               <span class="quiet">A rule that fails sends more, to find invalid rows.</span>`
       }
-    </p>`
+    </p>
+    ${watched.backfill.tables > 0 && html`<p>${watchTexts.backfillCost(watched.backfill)}</p>`}`
 }
