@@ -6,7 +6,7 @@ import type { TableContext } from '../../catalog/api.ts'
 import type { CheckResource } from '../check-resource.ts'
 import type { CheckDeps } from '../deps.ts'
 import { publicIdOf } from '../kind.ts'
-import { queryChecks, type CheckRow, type NewRow } from '../models.ts'
+import { queryChecks, type CheckRow, type NewRow, type TableNames } from '../models.ts'
 import { checksWithNames } from '../store.ts'
 import { findTheSame } from '../reconcile/same-check.ts'
 
@@ -24,10 +24,10 @@ const COMPARED_COLUMNS = [
 /** The oldest check of the table that finds the same wrong, active or not; undefined without one. */
 export async function findTwin<Row extends CheckRow>(
   trx: Transaction,
-  resource: Pick<CheckResource<Row>, 'kind' | 'identify'>,
+  resource: Pick<CheckResource<Row>, 'kind'>,
   row: NewRow<Row>,
 ): Promise<ExistingCheck | undefined> {
-  const { kind, identify } = resource
+  const { kind } = resource
   const { tableId, type, columnName = null, uuid } = row as NewRow<CheckRow>
   const some = queryChecks(kind.model, trx).where({ tableId, type, columnName } as object)
   const candidates = await checksWithNames(trx, kind.model, some).orderBy('checks.id')
@@ -39,12 +39,21 @@ export async function findTwin<Row extends CheckRow>(
     twin && {
       id: publicIdOf(kind, twin),
       kind: kind.name,
-      title: identify(twin).title,
+      title: titleOf(twin),
       is_active: twin.isActive,
       asset_id: twin.tableId,
       table_path: tablePath({ catalog: twin.catalogName, schema: twin.schemaName, name: twin.ofTable }),
     }
   )
+}
+
+/** Its name, else what it measures: a metric need not have one. */
+function titleOf(twin: Pick<CheckRow & TableNames, 'type' | 'columnName' | 'ofTable'>): string {
+  const { type, columnName, ofTable } = twin
+  const name = 'name' in twin ? twin.name : null
+  return typeof name === 'string'
+    ? name
+    : `${type} ${[ofTable, columnName].filter(part => part !== null).join('.')}`
 }
 
 /** What people are warned of. */
