@@ -10,11 +10,9 @@ export function ExistingNote({
   check: ExistingCheck
 }) {
   const page = tableAddress(table)
-  return html`<p class="existing">
-    <bdi>${title}</bdi>${!isActive && html` <span class="chip">${tuningTexts.paused}</span>`} ${' '}<a
-      href=${withQuery(page, { check: id })}
-      >${tuningTexts.open}</a
-    >
-    ${' '}<a href=${withQuery(page, { edit: id })}>${tuningTexts.edit}</a>
-  </p>`
+  return html`<p><bdi>${title}</bdi>${!isActive && html` <span class="chip">${tuningTexts.paused}</span>`}</p>
+    <p class="actions">
+      <a class="button small" href=${withQuery(page, { check: id })}>${tuningTexts.open}</a>
+      <a class="button small" href=${withQuery(page, { edit: id })}>${tuningTexts.edit}</a>
+    </p>`
 }
