@@ -5,7 +5,7 @@ import { renameContracts } from './named-contracts.ts'
 import { readAlertHealth } from './lifecycle/health.ts'
 import { raiseAll } from './lifecycle/raise.ts'
 import { resolveCauses, resolveOrphaned } from './lifecycle/resolve.ts'
-import { noAlert } from './lifecycle/transitions.ts'
+import { noAlert } from './lifecycle/find-alert.ts'
 import { Alert } from './models.ts'
 import { forgetAssets, forgetOwners } from './rules/rules.ts'
 

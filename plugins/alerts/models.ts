@@ -60,6 +60,8 @@ export class Alert extends CompanyRow {
   /** The newest reason that a person gave. */
   declare notes: string | null
   declare resolution: AlertResolution | null
+  /** The user who takes care of it. */
+  declare assigneeId: string | null
 }
 
 /** Whether an alert is never sent, counted or previewed. */
@@ -85,6 +87,20 @@ export class AlertTransition extends CompanyRow {
   declare actor: string
   declare resolution: AlertResolution | null
   declare at: Date
+}
+
+/** What people did with an alert beside changing its status. */
+export class AlertActivity extends CompanyRow {
+  static override tableName = 'alert_activities'
+  static override jsonAttributes = ['metadata']
+
+  declare id: string
+  declare alertId: string
+  declare activityType: 'comment' | 'assigned'
+  /** `user:<id>` or `key:<id>`. */
+  declare actor: string
+  declare metadata: Record<string, unknown>
+  declare createdAt: Date
 }
 
 /** Selects the destinations of alerts. A null filter matches everything. */

@@ -1,12 +1,38 @@
 import { ignoreRejection } from '../../connectors/foreign-code.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import { reportThrown } from '../../server/extension-errors.ts'
 import { toApiNames } from '../../server/http/fields.ts'
 import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution, type ResolutionField } from './api.ts'
 import type { Deps } from './deps.ts'
 import { kindOf } from './kinds.ts'
+import { loadAssignees, type Assignee } from './people/assignee.ts'
 import { Alert, isDemo, type AlertTransition } from './models.ts'
 
-export function presentAlert({ kinds, log, config }: Pick<Deps, 'kinds' | 'log' | 'config'>, alert: Alert) {
+type PresentDeps = Pick<Deps, 'kinds' | 'log' | 'config'>
+
+/** What replies show beside the row of an alert. */
+export interface AlertSurroundings {
+  assignees: ReadonlyMap<string, Assignee>
+}
+
+/** Reads what replies show beside the rows of some alerts. */
+export async function readSurroundings(
+  trx: Transaction,
+  alerts: readonly Alert[],
+): Promise<AlertSurroundings> {
+  return { assignees: await loadAssignees(trx, alerts) }
+}
+
+/** An alert by itself, with what replies show beside it. */
+export async function showAlert(deps: PresentDeps, trx: Transaction, alert: Alert) {
+  return presentAlert(deps, alert, await readSurroundings(trx, [alert]))
+}
+
+export function presentAlert(
+  { kinds, log, config }: PresentDeps,
+  alert: Alert,
+  { assignees }: AlertSurroundings,
+) {
   const { event } = alert
   const kind = kindOf(kinds, alert.kind)
   return {
@@ -35,6 +61,7 @@ export function presentAlert({ kinds, log, config }: Pick<Deps, 'kinds' | 'log' 
     last_seen_at: alert.lastSeenAt,
     snoozed_until: alert.snoozedUntil,
     resolved_at: alert.resolvedAt,
+    assignee: (alert.assigneeId !== null && assignees.get(alert.assigneeId)) || null,
     notes: alert.notes,
     ...presentResolution(alert.resolution),
     links: alertLinks(config.baseUrl, alert),
@@ -78,9 +105,9 @@ export class InboxAlert extends Alert {
 }
 
 /** An alert with the fields by which inboxes know it. */
-export function presentInboxAlert(deps: Parameters<typeof presentAlert>[0], alert: InboxAlert) {
+export function presentInboxAlert(deps: PresentDeps, alert: InboxAlert, surroundings: AlertSurroundings) {
   return {
-    ...presentAlert(deps, alert),
+    ...presentAlert(deps, alert, surroundings),
     alert_state: alert.status === 'triggered' ? 'new' : alert.status,
     asset_name: alert.event.asset.qualified_name,
     destination_name: alert.destinationName,

@@ -2,6 +2,9 @@ import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../server/http/envelopes.ts'
 import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from './api.ts'
 import { ALERT_STATUSES, type AlertStatus } from './models.ts'
+import { ALERT_ACTIVITY_TYPES } from './people/alert-timeline.ts'
+import { assigneeReply } from './people/assignee.ts'
+import { activityReply } from './people/timeline.ts'
 
 /** Statuses by their names in the inbox. */
 export const ALERT_STATES: ReadonlyMap<string, AlertStatus> = new Map(
@@ -82,6 +85,7 @@ export function alertFields(kinds: readonly AlertKind[]) {
     last_seen_at: time,
     snoozed_until: time.allow(null).example(null),
     resolved_at: time.allow(null).description('When it was resolved or dismissed.').example(null),
+    assignee: assigneeReply.allow(null).description('Who takes care of it.'),
     notes,
     ...resolution,
     links: record({
@@ -122,6 +126,8 @@ const transition = record({
   at: time,
   ...resolution,
 }).label('AlertTransition')
+
+const activity = activityReply(ALERT_ACTIVITY_TYPES, 'AlertActivity')
 
 const bySeverity = recordOf(SEVERITIES, count).label('SeverityCounts')
 
@@ -189,6 +195,12 @@ export function alertReplies(kinds: readonly AlertKind[]) {
       ).description('A page of alerts with the names for a list'),
     ),
     alert: reply(inData(alert)),
+    activity: reply(inData(activity), 201),
+    activities: reply(
+      inData(record({ activities: list(activity), pagination: record(pageFields) })).description(
+        'A page of the timeline',
+      ),
+    ),
     summary: reply(inData(summary)),
     trends: reply(inData(trendsRecord(kinds))),
     transitions: reply(

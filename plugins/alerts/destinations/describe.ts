@@ -64,6 +64,9 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
     ...incidentFacts(payload),
     ...(type === 'alert.test' ? [] : [{ name: 'Rule', value: alert.rule_name }]),
     { name: 'Severity', value: severity },
+    ...(alert.assignee
+      ? [{ name: 'Assigned to', value: alert.assignee.full_name ?? alert.assignee.email }]
+      : []),
     { name: 'Opened', value: `${alert.created_at.slice(0, 16).replace('T', ' ')} UTC` },
   ]
   return {

@@ -41,6 +41,8 @@ export interface Payload {
     superseded_by?: string
     /** When `alert.triggered` was sent again, with the same id, since a snooze had ended: ISO 8601. */
     reminded_at?: string
+    /** The user who takes care of it, if it is assigned. */
+    assignee?: { id: string; email: string; full_name: string | null }
   }
   event: {
     /** `schema_change`, `freshness_violation` … */

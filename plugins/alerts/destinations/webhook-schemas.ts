@@ -4,6 +4,7 @@ import { asComponent } from '../../../server/openapi/components.ts'
 import { jsonSchema } from '../../../server/openapi/json-schema.ts'
 import { SEVERITIES } from '../api.ts'
 import { ALERT_STATUSES } from '../models.ts'
+import { assigneeReply } from '../people/assignee.ts'
 import type { MessageType } from './payload.ts'
 
 const ALERT_ID = '0197f5e2-7c1b-7d3e-9a44-3f6f0a5b9c21'
@@ -23,6 +24,7 @@ const payload = record({
     reason: held.text.optional().description('Why it is over, or why `alert.triggered` is sent again.'),
     superseded_by: held.id.optional().description('The alert that replaced this one because it got worse.'),
     reminded_at: held.time.optional().description('When it was sent again, since its snooze had ended.'),
+    assignee: assigneeReply.optional().description('The user who takes care of it, if it is assigned.'),
   }),
   event: record({
     type: held.text.description('The event type, by which rules select. Ignore those that you do not know.'),

@@ -1,23 +1,39 @@
 import { raw, type QueryBuilder } from 'objection'
-import { inCompany, type AnyRequest, type ValidRequest } from '../../../server/http/access.ts'
+import {
+  caller,
+  inCompany,
+  type AnyRequest,
+  type Caller,
+  type ValidRequest,
+} from '../../../server/http/access.ts'
 import { param } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
 import { RESOLUTION_FIELDS, type LookUps, type OwnerLookup } from '../api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST } from '../models.ts'
-import { noAlert } from './transitions.ts'
+import { findAlert } from './find-alert.ts'
 import { countAlerts, sumCounts } from './health.ts'
-import { InboxAlert, presentAction, presentAlert, presentInboxAlert, presentTransition } from '../present.ts'
+import { filterByAssignee } from '../people/assignee.ts'
+import {
+  InboxAlert,
+  presentAction,
+  presentAlert,
+  presentInboxAlert,
+  presentTransition,
+  readSurroundings,
+} from '../present.ts'
 import { INBOX_STATUSES, type AlertFilters, type InboxQuery } from './schemas.ts'
 
 export async function listAlerts(deps: Deps, request: ValidRequest<unknown, AlertFilters>) {
   const filters = request.query
   return inCompany(request, async trx => {
-    const matching = filterAlerts(Alert.query(trx), filters, await resolveFilters(deps.lookUps, trx, filters))
+    const resolved = await resolveFilters(deps.lookUps, trx, filters)
+    const matching = filterAlerts(Alert.query(trx), filters, resolved, caller(request))
     const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
+    const surroundings = await readSurroundings(trx, results)
     return {
-      items: results.map(alert => presentAlert(deps, alert)),
+      items: results.map(alert => presentAlert(deps, alert, surroundings)),
       page: pagination(total, filters),
     }
   })
@@ -29,15 +45,18 @@ export async function listInbox(deps: Deps, request: ValidRequest<unknown, Inbox
   const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
   return inCompany(request, async trx => {
     const resolved = await resolveFilters(deps.lookUps, trx, filters)
-    const matching = filterAlerts(InboxAlert.query(trx), filters, resolved).orderBy(NEWEST_FIRST)
+    const matching = filterAlerts(InboxAlert.query(trx), filters, resolved, caller(request)).orderBy(
+      NEWEST_FIRST,
+    )
     const { results, total } = await joinedPageOf(matching, filters, page =>
       InboxAlert.query(trx)
         .from(page.as('alerts'))
         .select('alerts.*', raw(ACKNOWLEDGED_AT), raw(DESTINATION_NAME))
         .orderBy(NEWEST_FIRST),
     )
+    const surroundings = await readSurroundings(trx, results)
     return {
-      items: results.map(alert => presentInboxAlert(deps, alert)),
+      items: results.map(alert => presentInboxAlert(deps, alert, surroundings)),
       page: pagination(total, filters),
     }
   })
@@ -76,6 +95,7 @@ function filterAlerts<Row extends Alert>(
   query: QueryBuilder<Row, Row[]>,
   filters: AlertFilters,
   { assetId, owned }: ResolvedFilters,
+  who: Caller,
 ) {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
@@ -88,6 +108,7 @@ function filterAlerts<Row extends Alert>(
       `coalesce(asset_id, source_id) in (select asset_id from (${owned.text}) owned)`,
       owned.bindings,
     )
+  filterByAssignee(query, filters.assignee_id, who)
   if (filters.since) void query.where('createdAt', '>=', filters.since)
   if (filters.until) void query.where('createdAt', '<', filters.until)
   if (filters.from_date) void query.where('createdAt', '>=', filters.from_date)
@@ -129,7 +150,7 @@ export async function listTransitions(request: ValidRequest<unknown, Page>) {
   const id = param(request, 'id')
   const page = request.query
   return inCompany(request, async trx => {
-    if (!(await Alert.query(trx).findById(id))) throw noAlert(id)
+    await findAlert(trx, id)
     const transitions = AlertTransition.query(trx).where({ alertId: id }).orderBy('id', 'desc')
     const { results, total } = await pageOf(transitions, page)
     return {

@@ -2,12 +2,13 @@ import type { ServerRoute } from '@hapi/hapi'
 import type Joi from 'joi'
 import type { Deps } from '../deps.ts'
 import { access, actorOf, caller, inCompany, routesOf } from '../../../server/http/access.ts'
-import { auditRequest } from '../../../server/http/audit.ts'
+import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import { idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
-import { Alert } from '../models.ts'
-import { transitionAlert, noAlert } from './transitions.ts'
-import { presentAlert } from '../present.ts'
+import { addAlertComment, assignAlert, listAlertActivities } from '../people/alert-timeline.ts'
+import { findAlert } from './find-alert.ts'
+import { transitionAlert } from './transitions.ts'
+import { showAlert } from '../present.ts'
 import { alertReplies } from '../replies.ts'
 import { alertSchemas } from './schemas.ts'
 import { readStatusBody, type StatusBody, type StatusRequest } from './status-body.ts'
@@ -78,9 +79,62 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
       response: replies.alert,
       async handler(request) {
         const id = param(request, 'id')
-        const alert = await inCompany(request, async trx => Alert.query(trx).findById(id))
-        if (!alert) throw noAlert(id)
-        return { data: presentAlert(deps, alert) }
+        return inCompany(request, async trx => ({
+          data: await showAlert(deps, trx, await findAlert(trx, id)),
+        }))
+      },
+    }),
+    route('PATCH', '/api/v1/sdk/alerts/{id}', access.write, {
+      description: 'Assign an alert to a user, or to none',
+      notes: 'Alerts that are over can be assigned, too. Its status stays.',
+      validate: { params: idParams, payload: schemas.patch },
+      response: replies.alert,
+      app: { errors: ['ALERT_NOT_FOUND', 'USER_NOT_FOUND'] },
+      handler: request =>
+        inCompany(request, async trx => {
+          const id = param(request, 'id')
+          const alert = await assignAlert(trx, id, {
+            assigneeId: request.payload.assignee_id,
+            actor: actorOf(caller(request)),
+          })
+          await auditRequest(request, trx, {
+            action: 'alert.updated',
+            target: { type: 'alert', id },
+            details: { fields: fieldsOf(request.payload) },
+          })
+          return { data: await showAlert(deps, trx, alert) }
+        }),
+    }),
+    route('GET', '/api/v1/sdk/alerts/{id}/activities', access.read, {
+      id: 'listAlertActivities',
+      description: 'List the timeline of an alert, newest first',
+      notes: 'Its transitions, and what people wrote. `history` has the transitions alone, with more fields.',
+      validate: { params: idParams, query: schemas.page },
+      response: replies.activities,
+      handler: request =>
+        inCompany(request, async trx => ({
+          data: await listAlertActivities(trx, param(request, 'id'), request.query),
+        })),
+    }),
+    route('POST', '/api/v1/sdk/alerts/{id}/comment', access.write, {
+      id: 'addAlertComment',
+      description: 'Add a comment to the timeline of an alert',
+      notes: 'Plain text. It stays as it is.',
+      validate: { params: idParams, payload: schemas.comment },
+      response: replies.activity,
+      async handler(request, h) {
+        const data = await inCompany(request, async trx => {
+          const id = param(request, 'id')
+          const actor = actorOf(caller(request))
+          const added = await addAlertComment(trx, id, { actor, ...request.payload })
+          await auditRequest(request, trx, {
+            action: 'alert.commented',
+            target: { type: 'alert', id },
+            details: { activity_id: added.id },
+          })
+          return added
+        })
+        return h.response({ data }).code(201)
       },
     }),
     route('GET', '/api/v1/sdk/alerts/{id}/history', access.read, {
@@ -137,12 +191,12 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
         const id = param(request, 'id')
         const asked = readStatusBody(request.payload)
         const requested = { to, actor: actorOf(who), ...asked }
-        const alert = await deps.db.company(who.companyId, async trx => {
+        const data = await deps.db.company(who.companyId, async trx => {
           const changed = await transitionAlert(deps, trx, id, requested)
           await auditRequest(request, trx, { action: `alert.${to}`, target: { type: 'alert', id } })
-          return changed
+          return showAlert(deps, trx, changed)
         })
-        return { data: presentAlert(deps, alert) }
+        return { data }
       },
     })
   }

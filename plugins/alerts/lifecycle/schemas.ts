@@ -6,6 +6,8 @@ import { SEVERITIES, type AlertKind, type Severity } from '../api.ts'
 import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { ALERT_STATES } from '../replies.ts'
 import { kindWords } from '../kinds.ts'
+import { assigneeFilter, assigneeInput } from '../people/assignee.ts'
+import { commentBody } from '../people/timeline.ts'
 import { statusBodies } from './status-body.ts'
 
 export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
@@ -32,6 +34,7 @@ export interface AlertFilters extends Page {
   event_type?: string[]
   asset_id?: string
   owner?: string
+  assignee_id?: string
   delivery_failed?: boolean
   search?: string
   action_category?: string
@@ -70,6 +73,7 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
       .description(
         'Alerts about what someone owns: the id of a user or a team, an address, or the name of a team.',
       ),
+    assignee_id: assigneeFilter,
     delivery_failed: queryBoolean.description('Whether a message about it reached none of its destinations.'),
     search: Joi.string()
       .max(200)
@@ -102,6 +106,10 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
       ),
       asset_id: filters.asset_id,
     }).without('period', 'days'),
+    patch: Joi.object<{ assignee_id: string | null }>({ assignee_id: assigneeInput.required() })
+      .required()
+      .label('UpdateAlertRequest'),
+    comment: commentBody,
     transition: bodies.note.example({ notes: 'Looking into it' }),
     ending: bodies.end.example(ENDING_EXAMPLE).label('EndAlertRequest'),
     snooze: bodies.snooze,

@@ -11,6 +11,7 @@ import { resolveAlerts } from './resolve.ts'
 import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import { notifyAgain, notifyResolved } from '../rules/notify.ts'
 import { lockAlert, lockAlerts, lockFreeAlerts } from '../locks.ts'
+import { noAlert } from './find-alert.ts'
 import { noticeAlerts } from './notice.ts'
 
 /** The statuses that each status can change to; one that leads nowhere is final. */
@@ -177,9 +178,4 @@ async function wakeAlerts(deps: Deps, trx: Transaction, ids: readonly string[]):
   await notifyAgain(deps, trx, woken, { reason: SNOOZE_OVER_REASON, remindedAt: new Date() })
   await noticeAlerts(deps, trx, woken)
   return woken.length
-}
-
-export function noAlert(id: string) {
-  const message = 'There is no alert of this id: GET /api/v1/sdk/alerts lists them'
-  return apiError('ALERT_NOT_FOUND', message, { alert_id: id })
 }

@@ -7,6 +7,7 @@ import { describePayload, type Fact } from '../destinations/describe.ts'
 import type { DestinationType, Payload } from '../destinations/destination.ts'
 import { factsOf } from '../destinations/facts.ts'
 import { kindOf } from '../kinds.ts'
+import type { Assignee } from '../people/assignee.ts'
 import type { AddressedMessage, Subject } from './message.ts'
 import { alertLinks } from '../present.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
@@ -16,10 +17,11 @@ type ComposeDeps = Pick<Deps, 'kinds' | 'types' | 'log'>
 /** Receivers take less. */
 const MAX_BODY_LENGTH = 1_048_576
 
-/** Composes each body once for all destinations of a type. */
+/** Composes each body once for all destinations of a type. @param assignees of the alerts, by their ids */
 export function composeMessages(
   deps: ComposeDeps & Pick<Deps, 'config'>,
   messages: readonly AddressedMessage[],
+  assignees: ReadonlyMap<string, Assignee>,
 ): OutgoingMessage[] {
   const bodies = new Map<string, string>()
   return messages.map(message => {
@@ -27,7 +29,7 @@ export function composeMessages(
     const { id: destinationId, destinationType, failingSince } = destination
     const event = subject.kind === 'incident' ? subject.event : type
     const key = [type, subject.id, event, subject.alert.id, destinationType].join(' ')
-    const body = bodies.get(key) ?? composeBody(deps, destinationType, payloadOf(deps, message))
+    const body = bodies.get(key) ?? composeBody(deps, destinationType, payloadOf(deps, message, assignees))
     bodies.set(key, body)
     return {
       subject: { kind: subject.kind, id: subject.id },
@@ -47,8 +49,10 @@ export function composeMessages(
 function payloadOf(
   { kinds, config: { baseUrl } }: Pick<Deps, 'kinds' | 'config'>,
   { subject, type, reason: { reason, supersededBy, remindedAt } = {} }: AddressedMessage,
+  assignees: ReadonlyMap<string, Assignee>,
 ): Payload {
   const { alert } = subject
+  const assignee = alert.assigneeId === null ? undefined : assignees.get(alert.assigneeId)
   const { event } = alert
   return {
     event_type: type,
@@ -63,6 +67,7 @@ function payloadOf(
       ...(reason && { reason }),
       ...(supersededBy && { superseded_by: supersededBy }),
       ...(remindedAt && { reminded_at: remindedAt.toISOString() }),
+      ...(assignee && { assignee }),
     },
     event: {
       type: event.type,

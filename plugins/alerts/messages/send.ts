@@ -1,6 +1,7 @@
 import type { Transaction } from '../../../server/database/database.ts'
 import { startDeliveries } from '../delivery/delivery.ts'
 import type { Deps } from '../deps.ts'
+import { loadAssignees } from '../people/assignee.ts'
 import type { NotifiedDestination } from './notified.ts'
 import { Destination } from '../models.ts'
 import { composeMessages } from './compose.ts'
@@ -13,7 +14,11 @@ export async function sendMessages(
   messages: readonly AddressedMessage[],
 ): Promise<void> {
   if (messages.length === 0) return
-  const composed = composeMessages(deps, messages)
+  const assignees = await loadAssignees(
+    trx,
+    messages.map(({ subject }) => subject.alert),
+  )
+  const composed = composeMessages(deps, messages, assignees)
   await startDeliveries(deps, trx, composed)
 }
 

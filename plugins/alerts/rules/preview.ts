@@ -4,7 +4,7 @@ import { SEVERITIES, type BrokenClause, type LookUps, type Severity } from '../a
 import type { Deps } from '../deps.ts'
 import { Alert, Destination, NOT_DEMO, type AlertRule } from '../models.ts'
 import { kindOf } from '../kinds.ts'
-import { presentAlert } from '../present.ts'
+import { presentAlert, readSurroundings } from '../present.ts'
 import { matchesRule, namesOf } from './recipients.ts'
 import { loadOwnerMatch, resolveRuleOwners } from './rule-owners.ts'
 import { applyRuleInput, findRule, requireKnownTargets, type RuleInput } from './rules.ts'
@@ -94,6 +94,10 @@ export async function previewRule(deps: Deps, trx: Transaction, input: PreviewIn
     .orderBy('id')
   const page = previewed.toReversed().slice(offset, offset + limit)
   const alerts = await loadPreviewed(trx, page)
+  const surroundings = await readSurroundings(
+    trx,
+    alerts.map(({ alert }) => alert),
+  )
   return {
     since,
     until,
@@ -121,7 +125,7 @@ export async function previewRule(deps: Deps, trx: Transaction, input: PreviewIn
       is_active: isActive,
       messages: isActive ? sent : 0,
     })),
-    alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(deps, alert), outcome })),
+    alerts: alerts.map(({ alert, outcome }) => ({ ...presentAlert(deps, alert, surroundings), outcome })),
     pagination: pagination(previewed.length, { limit, offset }),
   }
 }

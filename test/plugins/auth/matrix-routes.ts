@@ -615,7 +615,18 @@ export const ROUTES: Record<string, Classified> = {
   'GET /api/v1/sdk/alerts/summary': { access: 'read' },
   'GET /api/v1/sdk/alerts/trends': { access: 'read', query: onTable },
   'GET /api/v1/sdk/alerts/{id}': { access: 'read', ...is('alert') },
+  'PATCH /api/v1/sdk/alerts/{id}': {
+    access: 'write',
+    ...is('alert'),
+    body: id => ({ assignee_id: id('user') }),
+  },
   'GET /api/v1/sdk/alerts/{id}/history': { access: 'read', ...is('alert') },
+  'GET /api/v1/sdk/alerts/{id}/activities': { access: 'read', ...is('alert') },
+  'POST /api/v1/sdk/alerts/{id}/comment': {
+    access: 'write',
+    ...is('alert'),
+    body: () => ({ comment: 'x' }),
+  },
   'GET /api/v1/sdk/alerts/{id}/deliveries': { access: 'read', ...is('alert') },
   'POST /api/v1/sdk/alerts/{id}/acknowledge': { access: 'write', ...is('alert') },
   'POST /api/v1/sdk/alerts/{id}/dismiss': { access: 'write', ...is('alert') },

@@ -32,6 +32,12 @@ const made = async (path: string, body: object) => {
   if (reply.status !== 201) throw new Error(JSON.stringify(reply.body))
   return reply.body.data
 }
+const alert = randomUUID()
+await query(
+  `insert into alerts (id, company_id, kind, cause, severity, rule_name, title, event)
+   values ($1, $2, 'validity_failure', 'one', 'info', 'One', 'One', '{}')`,
+  [alert, tenant.companyId],
+)
 const metric = (await made(`/metrics/${asset.id}`, { table_path: 'orders', metric_type: 'row_count' })) as {
   id: string
 }
@@ -56,6 +62,7 @@ const event = (name: string) => ({
 
 /** By cap, a request that makes one more. */
 const REQUESTS: Readonly<Record<string, (name: string) => [method: string, path: string, body: object]>> = {
+  alert_comments: name => ['POST', `${SDK}/alerts/${alert}/comment`, { comment: name }],
   alert_rules: name => ['POST', `${SDK}/alerts/rules`, { name, destination_ids: [destination.id] }],
   api_keys: name => ['POST', '/api/v1/api-keys', { name, scope: 'read-only' }],
   badges: () => ['POST', `${SDK}/badges`, { asset_id: asset.id }],

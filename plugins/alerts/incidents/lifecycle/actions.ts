@@ -10,7 +10,9 @@ import { addActivities, type NewActivity } from '../grouping/store.ts'
 import { updateIncidents } from '../update.ts'
 import { Incident, type IncidentStatus } from '../models.ts'
 import { IS_OPEN } from '../../models.ts'
-import { findIncident, presentActivities } from './lists.ts'
+import { describeAssignment } from '../../people/assignee.ts'
+import { presentActivities } from '../../people/timeline.ts'
+import { findIncident } from './lists.ts'
 import type { IncidentPatch } from './schemas.ts'
 
 const COMMENT_CAP = defineCap({
@@ -105,8 +107,7 @@ export async function patchIncident(
   const incident = await findIncident(trx, id)
   const activities: NewActivity[] = []
   if (assigneeId !== undefined && assigneeId !== incident.assigneeId) {
-    const name = assigneeId === null ? null : await nameOfUser(trx, assigneeId)
-    const metadata = { assignee_id: assigneeId, assignee: name }
+    const metadata = await describeAssignment(trx, assigneeId)
     activities.push({ incidentId: id, activityType: 'assigned', actor, metadata })
   }
   if (postMortem !== undefined && postMortem !== incident.postMortem)
@@ -118,17 +119,4 @@ export async function patchIncident(
       ...(postMortem !== undefined && { postMortem }),
     })
   await addActivities(trx, activities)
-}
-
-async function nameOfUser(trx: Transaction, userId: string): Promise<string> {
-  const [user] = await rows<{ name: string }>(
-    trx,
-    `select coalesce(full_name, email) as name from users
-      where company_id = :companyId and id = :userId and is_active`,
-    { companyId: companyOf(trx), userId },
-  )
-  if (user) return user.name
-  throw apiError('USER_NOT_FOUND', 'There is no active user of this id: GET /api/v1/users lists them', {
-    user_id: userId,
-  })
 }

@@ -1,18 +1,14 @@
 import { raw, type QueryBuilder } from 'objection'
-import { inCompany, type ValidRequest } from '../../../../server/http/access.ts'
+import { caller, inCompany, type Caller, type ValidRequest } from '../../../../server/http/access.ts'
 import { apiError } from '../../../../server/http/errors.ts'
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
 import type { Deps } from '../../deps.ts'
+import { filterByAssignee } from '../../people/assignee.ts'
+import { presentActivities, readActorNames } from '../../people/timeline.ts'
 import { IS_OPEN } from '../../models.ts'
 import { Incident, IncidentActivity, NEWEST_FIRST } from '../models.ts'
-import {
-  ListedIncident,
-  presentActivity,
-  presentIncident,
-  presentMember,
-  type ShownAlert,
-} from './present.ts'
+import { ListedIncident, presentIncident, presentMember, type ShownAlert } from './present.ts'
 import type { IncidentFilters } from './schemas.ts'
 
 /** What lists read of the alerts of an incident, and of its assignee. */
@@ -45,7 +41,8 @@ export async function listIncidents(
   return inCompany(request, async trx => {
     const { asset_id: asset } = filters
     const assetId = asset && ((await lookUps.assets?.resolveId(trx, asset)) ?? asset)
-    const matching = filterIncidents(ListedIncident.query(trx), filters, assetId).orderBy(NEWEST_FIRST)
+    const listed = ListedIncident.query(trx)
+    const matching = filterIncidents(listed, filters, assetId, caller(request)).orderBy(NEWEST_FIRST)
     const { results, total } = await joinedPageOf(matching, filters, page => readShown(trx, page))
     return {
       items: results.map(incident => presentIncident(config.baseUrl, incident)),
@@ -58,13 +55,13 @@ function filterIncidents<Row extends Incident>(
   query: QueryBuilder<Row, Row[]>,
   filters: IncidentFilters,
   assetId: string | undefined,
+  who: Caller,
 ) {
-  const { status, severity, event_type: kinds, alert_id: alertId, assignee_id: assignee } = filters
+  const { status, severity, event_type: kinds, alert_id: alertId } = filters
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
   if (kinds) void query.whereIn('eventType', kinds)
-  if (assignee === 'none') void query.whereNull('assigneeId')
-  else if (assignee !== undefined) void query.where({ assigneeId: assignee })
+  filterByAssignee(query, filters.assignee_id, who)
   if (alertId !== undefined)
     void query.whereRaw(
       `incidents.id = (select ia.incident_id from incident_alerts ia
@@ -114,41 +111,15 @@ export async function showIncident(baseUrl: string, trx: Transaction, id: string
     .where({ incidentId: id })
     .orderBy('id', 'desc')
     .limit(MAX_SHOWN)
-  const names = await readActorNames(trx, [
-    ...activities.map(({ actor }) => actor),
-    ...alerts.flatMap(({ placedBy }) => placedBy ?? []),
-  ])
+  const names = await readActorNames(
+    trx,
+    alerts.flatMap(({ placedBy }) => placedBy ?? []),
+  )
   return {
     ...presentIncident(baseUrl, incident),
     alerts: alerts.map(alert => presentMember(alert, incident, names)),
-    activities: activities.map(activity => presentActivity(activity, names)).reverse(),
+    activities: (await presentActivities(trx, activities)).reverse(),
   }
-}
-
-/** Entries of a timeline, with the names of who made them. */
-export async function presentActivities(trx: Transaction, activities: readonly IncidentActivity[]) {
-  const names = await readActorNames(
-    trx,
-    activities.map(({ actor }) => actor),
-  )
-  return activities.map(activity => presentActivity(activity, names))
-}
-
-/** The names of users and keys, by how histories name them. */
-async function readActorNames(trx: Transaction, given: readonly string[]): Promise<Map<string, string>> {
-  const actors = [...new Set(given)]
-  const idsOf = (kind: string) =>
-    actors.flatMap(actor => (actor.startsWith(kind) ? [actor.slice(kind.length)] : []))
-  const named = await rows<{ actor: string; name: string }>(
-    trx,
-    `select 'user:' || id as actor, coalesce(full_name, email) as name from users
-      where company_id = :companyId and id = any(cast(:users as uuid[]))
-      union all
-     select 'key:' || id, name from api_keys
-      where company_id = :companyId and id = any(cast(:keys as uuid[]))`,
-    { companyId: companyOf(trx), users: idsOf('user:'), keys: idsOf('key:') },
-  )
-  return new Map(named.map(({ actor, name }) => [actor, name]))
 }
 
 /** One page of the timeline of an incident, newest first. @throws 404 `INCIDENT_NOT_FOUND` */

@@ -1,6 +1,6 @@
 import { toApiNames } from '../../../../server/http/fields.ts'
 import type { Membership, MembershipReason } from '../grouping/membership.ts'
-import { Incident, type IncidentActivity } from '../models.ts'
+import { Incident } from '../models.ts'
 import { shortName } from '../short-name.ts'
 
 /** An incident with what lists read beside it. */
@@ -121,20 +121,5 @@ function describeMembership({ reason, steps, relative_to: name }: Membership): s
       return 'found by the same discovery'
     case 'former_lineage':
       return 'joined by lineage that is no longer known'
-  }
-}
-
-/** @param names of actors, by how histories name them */
-export function presentActivity(activity: IncidentActivity, names: ReadonlyMap<string, string>) {
-  const { id, activityType, actor, metadata, createdAt } = activity
-  const [kind = ''] = actor.split(':')
-  return {
-    id,
-    activity_type: activityType,
-    actor_type: kind === 'user' || kind === 'key' ? kind : 'system',
-    actor_name: names.get(actor) ?? null,
-    actor,
-    metadata,
-    created_at: createdAt,
   }
 }

@@ -2,6 +2,8 @@ import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
 import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
 import { MEMBERSHIP_REASONS } from '../grouping/membership.ts'
+import { assigneeReply } from '../../people/assignee.ts'
+import { activityReply } from '../../people/timeline.ts'
 import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
 
 const { id, text, time, count, flag } = held
@@ -35,12 +37,6 @@ const evidenceFields = {
 }
 const evidence = record(evidenceFields).label('IncidentEvidence')
 
-const user = record({
-  id: id.example('0196f1c2-0000-7000-8000-000000000001'),
-  email: text.example('ann@example.com'),
-  full_name: text.allow(null).example('Ann'),
-}).label('IncidentAssignee')
-
 function incidentFields(kinds: readonly AlertKind[]) {
   return {
     id: id.example(INCIDENT_ID),
@@ -70,7 +66,7 @@ function incidentFields(kinds: readonly AlertKind[]) {
     asset_count: count.description('Tables and sources with an alert.').example(3),
     trigger_count: count.description('How often its alerts were seen.').example(9),
     reopened_count: count.description('How often it was over and went on.').example(0),
-    assignee: user.allow(null),
+    assignee: assigneeReply.allow(null),
     post_mortem: text.allow(null).example(null),
     merged_into: id
       .allow(null)
@@ -97,20 +93,7 @@ function incidentFields(kinds: readonly AlertKind[]) {
   }
 }
 
-const activity = record({
-  id: id.example('0197f5e2-9a10-7b4e-8c11-5d3e7f2a1b91'),
-  activity_type: Joi.string()
-    .valid(...ACTIVITY_TYPES)
-    .example('comment'),
-  actor_type: Joi.string().valid('system', 'user', 'key').example('user'),
-  actor_name: text.allow(null).description('Null for the program.').example('ann@example.com'),
-  actor: Joi.string().description('`system`, `user:<id>` or `key:<id>`.').example('system'),
-  metadata: Joi.object()
-    .unknown()
-    .description('What belongs to its type: the text of a comment, the alerts that joined.')
-    .example({ comment: 'The loader was restarted' }),
-  created_at: time,
-}).label('IncidentActivity')
+const activity = activityReply(ACTIVITY_TYPES, 'IncidentActivity')
 
 const alert = record({
   id: id.example(ALERT_ID),

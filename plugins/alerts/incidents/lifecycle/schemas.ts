@@ -5,6 +5,8 @@ import { timeInput } from '../../../../server/times/time-input.ts'
 import { SEVERITIES, type Severity } from '../../api.ts'
 import { kindWords, type Kinds } from '../../kinds.ts'
 import { statusBodies } from '../../lifecycle/status-body.ts'
+import { assigneeFilter, assigneeInput } from '../../people/assignee.ts'
+import { commentBody } from '../../people/timeline.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../models.ts'
 
 const MAX_POST_MORTEM_CHARACTERS = 50_000
@@ -42,7 +44,7 @@ export function incidentSchemas(kinds: Kinds) {
         .max(1_000)
         .description('With an alert about this table, or about this source or one of its tables.'),
       alert_id: uuid.description('The incident of this alert.'),
-      assignee_id: uuid.allow('none').description('Assigned to this user; `none` for those without one.'),
+      assignee_id: assigneeFilter,
       search: Joi.string().max(200).description('A part of the title, in any case; no wildcards.'),
       since: timeInput.description('Opened at this time or after.'),
       until: timeInput.description('Opened before this time.'),
@@ -52,7 +54,7 @@ export function incidentSchemas(kinds: Kinds) {
     }),
     page: Joi.object<Page>(pageQuery()),
     patch: Joi.object<IncidentPatch>({
-      assignee_id: uuid.allow(null).description('A user of the company; null for none.'),
+      assignee_id: assigneeInput,
       post_mortem: Joi.string()
         .trim()
         .empty('')
@@ -64,10 +66,7 @@ export function incidentSchemas(kinds: Kinds) {
       .required()
       .example({ post_mortem: 'The loader ran before its files had arrived.' })
       .label('UpdateIncidentRequest'),
-    comment: Joi.object<{ comment: string }>({ comment: Joi.string().trim().min(1).max(5_000).required() })
-      .required()
-      .example({ comment: 'The loader was restarted' })
-      .label('CommentRequest'),
+    comment: commentBody,
     note: bodies.note.example({ notes: 'Looking into it' }),
     end: bodies.end
       .example({ notes: 'The loader ran late', root_cause_category: 'pipeline_failure' })
