@@ -114,7 +114,6 @@ export const texts = {
   evidence: 'Invalid rows',
   why: (explanation: string) => `Why: ${explanation}`,
   openTable: 'Open table',
-  by: (actor: string) => `by ${actor}`,
   until: (when: string) => `until ${when}`,
 
   // Catalog

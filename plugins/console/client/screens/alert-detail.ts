@@ -5,7 +5,7 @@ import { useAfter, useData } from '../lib/data.ts'
 import { countOf, formatTime, inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
-import { session } from '../lib/session.ts'
+import { canWrite } from '../lib/session.ts'
 import { Icon } from '../parts/icons.ts'
 import { Loaded, Skeleton } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
@@ -14,11 +14,22 @@ import { texts } from '../texts.ts'
 import { contractAddress } from './contracts/contract-address.ts'
 import { MoveButtons, type Move } from './alert-moves.ts'
 import { Evidence } from './evidence.ts'
+import { incidentTexts } from './incidents/texts.ts'
+import { AssignDialog, nameOfAssignee } from './timeline/assign-dialog.ts'
+import { Timeline, type Activity } from './timeline/timeline.ts'
 
 const SKIM_MS = 150
 
 /** Why an alert was raised, what became of it, and what to do. */
-export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move, alert: Alert) => void }) {
+export function AlertDetail({
+  alert,
+  begin,
+  changed,
+}: {
+  alert: Alert
+  begin: (move: Move, alert: Alert) => void
+  changed: (alert: Alert) => void
+}) {
   const [query] = useQuery()
   // A person who skims the list by key does not need what each alert rests on.
   const isRead = useAfter(SKIM_MS)
@@ -37,6 +48,7 @@ export function AlertDetail({ alert, begin }: { alert: Alert; begin: (move: Move
       <span>${texts.lastSeen} <${Ago} at=${alert.last_seen_at} /></span>
       <span>${countOf(alert.occurrences, 'occurrence')}</span>
       <a href=${withQuery('/incidents', { alert: alert.id })}>Incident</a>
+      <${AssigneeOf} alert=${alert} changed=${changed} />
     </p>
     ${typeof explanation === 'string' && html`<p>${texts.why(explanation)}</p>`}
     <${BrokenContracts} alert=${alert} />
@@ -58,39 +70,51 @@ function BrokenContracts({ alert }: { alert: Alert }) {
   )
 }
 
+/** What happened to an alert and what people wrote, the newest first. */
 function History({ alert }: { alert: Alert }) {
-  const history = useData(`history ${alert.id} ${alert.status} ${alert.snoozed_until}`, async signal => {
-    return (await api.get('/api/v1/sdk/alerts/{id}/history', { path: { id: alert.id }, signal })).data.data
+  const path = { id: alert.id }
+  const key = `timeline ${alert.id} ${alert.status} ${alert.snoozed_until} ${alert.assignee?.id}`
+  const timeline = useData(key, async signal => {
+    const { data } = await api.get('/api/v1/sdk/alerts/{id}/activities', { path, signal })
+    return data.activities
   })
   return html`<section>
     <h3>${texts.history}</h3>
-    <${Loaded} of=${history} what=${texts.history.toLowerCase()} rows=${2}>
-      ${(moves: readonly AlertMove[]) =>
-        html`<ol class="timeline">
-          ${moves.map(
-            move =>
-              html`<li key=${move.at}>
-                <${Status} status=${move.to_status} /> <${Ago} at=${move.at} />
-                <span class="quiet">${texts.by(describeActor(move.actor))}</span>
-                ${move.reason && html`<p>${move.reason}</p>`}
-              </li>`,
-          )}
-        </ol>`}
+    <${Loaded} of=${timeline} what=${texts.history.toLowerCase()} rows=${2}>
+      ${(activities: readonly Activity[]) =>
+        html`<${Timeline}
+          id=${`alert comment ${alert.id}`}
+          activities=${activities}
+          comment=${async (comment: string) => {
+            await api.post('/api/v1/sdk/alerts/{id}/comment', { path, body: { comment } })
+            timeline.reload()
+          }}
+        />`}
     <//>
   </section>`
 }
 
-interface AlertMove {
-  to_status: string
-  at: string
-  actor: string
-  reason: string | null
-}
-
-/** Who made a move: the reader, another user, a key, or the service itself. */
-function describeActor(actor: string): string {
-  const [kind = '', id] = actor.split(':')
-  return id !== undefined && id === session.value?.user?.id ? 'you' : kind
+/** Who takes care of an alert, and a button to change that. */
+function AssigneeOf({ alert, changed }: { alert: Alert; changed: (alert: Alert) => void }) {
+  const [isOpen, setOpen] = useState(false)
+  return html`<span>
+    ${incidentTexts.assignee}: <bdi>${nameOfAssignee(alert.assignee)}</bdi>${' '}
+    ${
+      canWrite() && html`<button class="link" onClick=${() => setOpen(true)}>${incidentTexts.assign}</button>`
+    }
+    ${
+      isOpen &&
+      html`<${AssignDialog}
+        id=${alert.id}
+        assignee=${alert.assignee}
+        assign=${async ({ assignee_id = null }: { assignee_id?: string | null }) => {
+          const body = { assignee_id }
+          changed((await api.patch('/api/v1/sdk/alerts/{id}', { path: { id: alert.id }, body })).data)
+        }}
+        close=${() => setOpen(false)}
+      />`
+    }
+  </span>`
 }
 
 interface Message {

@@ -27,6 +27,11 @@ const kindsOf = (choice: string, kinds: readonly AlertEventType[]): Kind[] =>
     .filter(({ alert_type: type }) => type === choice || (choice === OF_CHECKS && isCheckKind(type)))
     .map(({ event_type: kind }) => kind)
 
+const ASSIGNEES = [
+  ['me', 'mine'],
+  ['none', 'unassigned'],
+] as const
+
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 
 /** The filters of the address, as a query of the API. */
@@ -35,6 +40,7 @@ export interface AlertQuery {
   severity?: Severity[]
   event_type?: Kind[]
   search?: string
+  assignee_id?: 'me' | 'none'
   asset_id?: string
   since?: string
 }
@@ -43,10 +49,12 @@ export interface AlertQuery {
 export function readFilters(query: URLSearchParams, kinds: readonly AlertEventType[]): AlertQuery {
   const tab = TABS.find(({ id }) => id === query.get('tab')) ?? TABS[0]!
   const severity = SEVERITIES.find(known => known === query.get('severity'))
+  const assignee = ASSIGNEES.find(([known]) => known === query.get('assignee'))
   const selected = kindsOf(query.get('kind') ?? '', kinds)
   return {
     ...(tab.status.length > 0 && { status: tab.status }),
     ...(severity && { severity: [severity] }),
+    ...(assignee && { assignee_id: assignee[0] }),
     ...(selected.length > 0 && { event_type: selected }),
     ...(query.get('search') && { search: query.get('search')! }),
     ...(query.get('table') && { asset_id: query.get('table')! }),
@@ -55,12 +63,20 @@ export function readFilters(query: URLSearchParams, kinds: readonly AlertEventTy
 }
 
 export const isFiltered = (query: URLSearchParams): boolean =>
-  ['severity', 'kind', 'search', 'table', 'since'].some(name => query.has(name))
+  ['severity', 'kind', 'assignee', 'search', 'table', 'since'].some(name => query.has(name))
 
 export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
   const [query] = useQuery()
   const current = query.get('tab') ?? 'open'
-  const clear = { severity: null, kind: null, search: null, table: null, since: null, offset: null }
+  const clear = {
+    severity: null,
+    kind: null,
+    assignee: null,
+    search: null,
+    table: null,
+    since: null,
+    offset: null,
+  }
   return html`<div class="filters">
     <${Tabs} label=${texts.status} current=${current} tabs=${TABS} filters=${query} />
     <${Choice}
@@ -75,6 +91,7 @@ export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
       none=${texts.anyKind}
       options=${[OF_CHECKS, ...new Set(kinds.map(({ alert_type: type }) => type).sort())].map(type => [type, type] as const)}
     />
+    <${Choice} name="assignee" label="Assigned to" none="Any assignee" options=${ASSIGNEES} />
     <${SearchField} label="Search alerts" />
     ${isFiltered(query) && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`

@@ -20,6 +20,7 @@ import { AlertDetail } from './alert-detail.ts'
 import { AlertFilters, isFiltered, readFilters } from './alert-filters.ts'
 import { beginMove, MoveButtons, MoveDialog, MOVES, type Move, type PendingMove } from './alert-moves.ts'
 import type { ScreenProps } from './props.ts'
+import { nameOfAssignee } from './timeline/assign-dialog.ts'
 
 const LIMIT = 50
 
@@ -137,6 +138,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
               alert=${chosen}
               asked=${asked}
               begin=${(move: Move, alert: Alert) => begin(move, [alert])}
+              changed=${(alert: Alert) => moved([alert])}
             />`
           : html`<p class="quiet hint">Choose an alert to see why it was raised.</p>`
       }
@@ -175,12 +177,14 @@ function Chosen({
   alert,
   asked,
   begin,
+  changed,
 }: {
   alert: Alert | undefined
   asked: Data<Alert>
   begin: (move: Move, alert: Alert) => void
+  changed: (alert: Alert) => void
 }) {
-  if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} />`
+  if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} changed=${changed} />`
   if (isMissing(asked.error)) return html`<${Empty} title="There is no such alert" />`
   return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
 }
@@ -252,6 +256,7 @@ function Group({
               <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
               ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
+              ${alert.assignee && html`<span class="quiet"><bdi>${nameOfAssignee(alert.assignee)}</bdi></span>`}
               ${alert.delivery_failed && html`<span class="bad">message failed</span>`}
               <${Ago} at=${alert.last_seen_at} />
             </a>

@@ -2,12 +2,10 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
-import { api } from '../../lib/api.ts'
-import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
-import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
+import { AssignDialog } from '../timeline/assign-dialog.ts'
 import { incidentTexts as texts } from './texts.ts'
 import { MergeDialog, SplitDialog } from './arrange-dialogs.ts'
 import { texts as common } from '../../texts.ts'
@@ -80,7 +78,18 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
     </p>
     ${open === 'split' && html`<${SplitDialog} incident=${incident} close=${close} />`}
     ${open === 'merge' && html`<${MergeDialog} incident=${incident} close=${close} />`}
-    ${open === 'assign' && html`<${AssignDialog} incident=${incident} reload=${reload} close=${close} />`}
+    ${
+      open === 'assign' &&
+      html`<${AssignDialog}
+        id=${id}
+        assignee=${incident.assignee}
+        assign=${async (body: object) => {
+          await changeIncident(id, body)
+          reload()
+        }}
+        close=${close}
+      />`
+    }
     ${
       (open === 'resolve' || open === 'snooze' || open === 'dismiss') &&
       html`<${FormDialog}
@@ -93,41 +102,4 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
         close=${close}
       />`
     }`
-}
-
-/** Whom an incident can be given to. Who may not list the users can still take it. */
-function AssignDialog({
-  incident: { id, assignee },
-  reload,
-  close,
-}: {
-  incident: Incident
-  reload: () => void
-  close: () => void
-}) {
-  const { user } = useSession()
-  const users = useData('assignable users', async signal =>
-    (await api.get('/api/v1/users', { query: { limit: 100 }, signal })).data.filter(each => each.is_active),
-  )
-  const known = [...(users.data ?? []), ...(assignee ? [assignee] : []), ...(user ? [user] : [])]
-  const names = new Map(known.map(each => [each.id, each.full_name ?? each.email]))
-  const specs: FieldSpec[] = [
-    {
-      ...{ name: 'assignee_id', label: texts.assignee, kind: 'choice' },
-      choices: [...names].map(([value, name]) => [value, name] as const),
-    },
-  ]
-  if (users.data === undefined && users.error === undefined) return null
-  return html`<${FormDialog}
-    title=${texts.assign}
-    id=${`assign ${id}`}
-    specs=${specs}
-    record=${{ assignee_id: assignee?.id ?? null }}
-    label=${texts.assign}
-    send=${async (body: object) => {
-      await changeIncident(id, body)
-      reload()
-    }}
-    close=${close}
-  />`
 }

@@ -12,8 +12,9 @@ import { incidentTexts as texts } from './texts.ts'
 import { Affected } from './affected.ts'
 import { IncidentActions } from './incident-actions.ts'
 import { PostMortem } from './post-mortem.ts'
-import { loadIncident, type Incident } from './requests.ts'
-import { Timeline } from './timeline.ts'
+import { addComment, loadIncident, type Incident } from './requests.ts'
+import { nameOfAssignee } from '../timeline/assign-dialog.ts'
+import { Timeline } from '../timeline/timeline.ts'
 
 /** What caused an incident, what it hits, what was done, and what can be done. */
 export function IncidentPage({ id }: { id: string }) {
@@ -40,7 +41,17 @@ export function IncidentPage({ id }: { id: string }) {
             <div>
               <${Times} incident=${incident} />
               <${PostMortem} incident=${incident} reload=${asked.reload} />
-              <${Timeline} incident=${incident} reload=${asked.reload} />
+              <section>
+                <h2>${texts.timeline}</h2>
+                <${Timeline}
+                  id=${`incident comment ${id}`}
+                  activities=${incident.activities}
+                  comment=${async (text: string) => {
+                    await addComment(id, text)
+                    asked.reload()
+                  }}
+                />
+              </section>
             </div>
           </div>`}
     <//>
@@ -59,11 +70,7 @@ function Header({ incident }: { incident: Incident }) {
         html`<span class="quiet">${texts.until(formatTime(incident.snoozed_until))}</span>`
       }
       <span>${texts.opened} <${Ago} at=${incident.created_at} /></span>
-      <span
-        >${texts.assignee}:${' '}<bdi
-          >${assignee ? (assignee.full_name ?? assignee.email) : texts.unassigned}</bdi
-        ></span
-      >
+      <span>${texts.assignee}:${' '}<bdi>${nameOfAssignee(assignee)}</bdi></span>
     </p>
     <p><bdi>${incident.description}</bdi>.</p>
     ${

@@ -6,7 +6,6 @@ const path = (id: string) => ({ path: { id } })
 export const loadIncident = async (id: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/incidents/{id}', { ...path(id), signal })).data
 export type Incident = Awaited<ReturnType<typeof loadIncident>>
-export type Activity = Incident['activities'][number]
 
 /** What is made from the table of an alert, and who owns it. */
 export const loadAffected = async (alertId: string, signal: AbortSignal) =>

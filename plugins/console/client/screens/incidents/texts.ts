@@ -25,6 +25,7 @@ export const incidentTexts = {
   notYet: 'not yet',
   unknown: 'not known',
   span: (minutes: number | null) => span(minutes),
+  timeline: 'Timeline',
   postMortem: 'Post-mortem',
   assign: 'Assign',
   acknowledge: 'Acknowledge',

@@ -5,19 +5,36 @@ import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Ago } from '../../parts/time.ts'
-import { incidentTexts as texts } from './texts.ts'
-import { addComment, type Activity, type Incident } from './requests.ts'
+import { incidentTexts as texts } from '../incidents/texts.ts'
 
 const COMMENT: FieldSpec[] = [
   { ...{ name: 'comment', label: 'Comment', kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
 ]
 
-/** What happened to an incident, the newest last, and what people write to it. */
-export function Timeline({ incident, reload }: { incident: Incident; reload: () => void }) {
-  return html`<section>
-    <h2>Timeline</h2>
-    <ol class="timeline">
-      ${incident.activities.map(
+/** An entry of the timeline of an alert or an incident. */
+export interface Activity {
+  id: string
+  activity_type: string
+  actor_type: string
+  actor_name: string | null
+  metadata: object
+  created_at: string
+}
+
+/** What happened to an alert or an incident, in the given order, and a field for a comment. */
+export function Timeline({
+  id,
+  activities,
+  comment,
+}: {
+  /** Names the draft of a comment. */
+  id: string
+  activities: readonly Activity[]
+  /** Sends a comment, and reads the timeline again. */
+  comment: (text: string) => Promise<void>
+}) {
+  return html`<ol class="timeline">
+      ${activities.map(
         activity =>
           html`<li key=${activity.id}>
             <strong>${texts.activities[activity.activity_type] ?? activity.activity_type}</strong>
@@ -27,17 +44,12 @@ export function Timeline({ incident, reload }: { incident: Incident; reload: () 
           </li>`,
       )}
     </ol>
-    ${canWrite() && html`<${CommentForm} id=${incident.id} reload=${reload} />`}
-  </section>`
+    ${canWrite() && html`<${CommentForm} id=${id} comment=${comment} />`}`
 }
 
-function CommentForm({ id, reload }: { id: string; reload: () => void }) {
-  const form = useForm(`incident comment ${id}`, COMMENT)
-  const submit = () =>
-    form.send(COMMENT, async ({ comment }) => {
-      await addComment(id, comment as string)
-      reload()
-    })
+function CommentForm({ id, comment }: { id: string; comment: (text: string) => Promise<void> }) {
+  const form = useForm(id, COMMENT)
+  const submit = () => form.send(COMMENT, body => comment(body.comment as string))
   return html`<${Form} form=${form} submit=${submit} label="Add comment">
     <${Fields} form=${form} of=${COMMENT} />
   <//>`
@@ -58,5 +70,7 @@ function describeActivity({ activity_type: type, metadata }: Activity): string[]
     type === 'assigned' && (field('assignee') ?? texts.unassigned),
     until && texts.until(formatTime(until)),
     field('reason'),
+    field('root_cause_detail'),
+    field('action_detail'),
   ].filter(text => typeof text === 'string')
 }
