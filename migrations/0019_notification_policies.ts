@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { drop, isolate } from './tenant.ts'
 
-/** Who takes care of an alert, and what people write about it. */
+/** Who takes care of alerts, what people write about them, and when messages about them are held back. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table alerts add column assignee_id uuid references users on delete set null;
@@ -19,11 +19,33 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz not null default now()
     );
     create index alert_activities_alert on alert_activities (alert_id, created_at);
+
+    -- While a window is open, no message about alerts that it selects is sent. Null for a filter that selects all.
+    create table mute_windows (
+      id uuid primary key,
+      company_id uuid not null references companies on delete cascade,
+      name text not null,
+      asset_ids uuid[],
+      -- Qualified names: 'shop.shop.public'.
+      schemas text[],
+      tags text[],
+      -- Either once, or by the hours of a week in a time zone.
+      starts_at timestamptz,
+      ends_at timestamptz,
+      timezone text,
+      rules jsonb,
+      is_active boolean not null default true,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      check (num_nonnulls(starts_at, ends_at) in (0, 2)),
+      check (num_nonnulls(ends_at, rules) = 1 and num_nonnulls(timezone, rules) in (0, 2))
+    );
+    create index mute_windows_list on mute_windows (company_id, created_at desc, id desc);
   `)
-  await isolate(knex, 'alert_activities')
+  await isolate(knex, 'alert_activities', 'mute_windows')
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await drop(knex, 'alert_activities')
+  await drop(knex, 'alert_activities', 'mute_windows')
   await knex.raw('alter table alerts drop column assignee_id')
 }

@@ -25,6 +25,7 @@ import { createKindRegistry, destinationDisabled } from './kinds.ts'
 import { detailsSchema, eventSchema } from './lifecycle/event-schema.ts'
 import { alertRoutes } from './lifecycle/routes.ts'
 import { makeAlerts } from './make-alerts.ts'
+import { muteRoutes } from './mute/routes.ts'
 import { deliveryPartitions, pruneJob } from './prune.ts'
 import { ruleRoutes } from './rules/routes.ts'
 
@@ -108,7 +109,7 @@ export const alerts = feature<PluginProperties['alerts']>({
         },
       },
       jobs: [...attemptJobs, makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps)],
-      routes: [...destinationRoutes(deps), typeRoute(deps), ...explainRoutes(deps)],
+      routes: [...destinationRoutes(deps), ...muteRoutes(deps), typeRoute(deps), ...explainRoutes(deps)],
     }
   },
 })

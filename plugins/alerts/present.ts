@@ -5,14 +5,16 @@ import { toApiNames } from '../../server/http/fields.ts'
 import { RESOLUTION_FIELDS, type AlertKind, type AlertResolution, type ResolutionField } from './api.ts'
 import type { Deps } from './deps.ts'
 import { kindOf } from './kinds.ts'
+import { loadMutes, type MutedUntil } from './mute/muted.ts'
 import { loadAssignees, type Assignee } from './people/assignee.ts'
-import { Alert, isDemo, type AlertTransition } from './models.ts'
+import { Alert, isDemo, isOpen, type AlertTransition } from './models.ts'
 
 type PresentDeps = Pick<Deps, 'kinds' | 'log' | 'config'>
 
 /** What replies show beside the row of an alert. */
 export interface AlertSurroundings {
   assignees: ReadonlyMap<string, Assignee>
+  mutedUntil: MutedUntil
 }
 
 /** Reads what replies show beside the rows of some alerts. */
@@ -20,7 +22,8 @@ export async function readSurroundings(
   trx: Transaction,
   alerts: readonly Alert[],
 ): Promise<AlertSurroundings> {
-  return { assignees: await loadAssignees(trx, alerts) }
+  const mutedUntil: MutedUntil = alerts.some(isOpen) ? await loadMutes(trx) : () => null
+  return { assignees: await loadAssignees(trx, alerts), mutedUntil }
 }
 
 /** An alert by itself, with what replies show beside it. */
@@ -31,7 +34,7 @@ export async function showAlert(deps: PresentDeps, trx: Transaction, alert: Aler
 export function presentAlert(
   { kinds, log, config }: PresentDeps,
   alert: Alert,
-  { assignees }: AlertSurroundings,
+  { assignees, mutedUntil }: AlertSurroundings,
 ) {
   const { event } = alert
   const kind = kindOf(kinds, alert.kind)
@@ -60,6 +63,7 @@ export function presentAlert(
     triggered_at: alert.createdAt,
     last_seen_at: alert.lastSeenAt,
     snoozed_until: alert.snoozedUntil,
+    muted_until: isOpen(alert) ? mutedUntil(alert) : null,
     resolved_at: alert.resolvedAt,
     assignee: (alert.assigneeId !== null && assignees.get(alert.assigneeId)) || null,
     notes: alert.notes,

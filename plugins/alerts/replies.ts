@@ -84,6 +84,10 @@ export function alertFields(kinds: readonly AlertKind[]) {
     triggered_at: time.description('The same as `created_at`.'),
     last_seen_at: time,
     snoozed_until: time.allow(null).example(null),
+    muted_until: time
+      .allow(null)
+      .description('Until when mute windows hold back messages about it.')
+      .example(null),
     resolved_at: time.allow(null).description('When it was resolved or dismissed.').example(null),
     assignee: assigneeReply.allow(null).description('Who takes care of it.'),
     notes,

@@ -1,29 +1,8 @@
 import Joi from 'joi'
-import { hoursFields } from '../../server/http/check-schemas.ts'
+import { hoursFields, hoursInput } from '../../server/http/check-schemas.ts'
 import { exampleIn, held } from '../../server/http/envelopes.ts'
 import type { Fields } from '../../server/http/fields.ts'
 import { TIMEZONE } from '../../server/settings/timezones.ts'
-
-const MAX_RULES = 100
-
-const time = (pattern: RegExp, meaning: string) =>
-  Joi.string()
-    .pattern(pattern)
-    .messages({ 'string.pattern.base': `{{#label}} must be a time of day as HH:MM, ${meaning}` })
-    .required()
-
-const rule = Joi.object({
-  days: Joi.array()
-    .items(Joi.number().strict().integer().min(1).max(7))
-    .min(1)
-    .unique()
-    .required()
-    .description('The days on which it starts, 1 is Monday'),
-  start: time(/^([01]\d|2[0-3]):[0-5]\d$/, '00:00 to 23:59'),
-  end: time(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00').description(
-    'At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours',
-  ),
-})
 
 /** What an operating schedule is made of. */
 export const scheduleFields = {
@@ -43,7 +22,7 @@ export const scheduleFields = {
     example: exampleIn(hoursFields.timezone),
   },
   rules: {
-    body: Joi.array().items(rule).min(1).max(MAX_RULES),
+    body: hoursInput,
     required: true,
     patch: true,
     reply: hoursFields.rules,

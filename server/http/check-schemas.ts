@@ -304,6 +304,31 @@ const hoursRule = record({
   end: Joi.string().description('At or before the start, it is on the next day.'),
 }).label('OperatingHours')
 
+const timeOfDay = (pattern: RegExp, meaning: string) =>
+  Joi.string()
+    .pattern(pattern)
+    .messages({ 'string.pattern.base': `{{#label}} must be a time of day as HH:MM, ${meaning}` })
+    .required()
+
+/** Hours of a week in a body. */
+export const hoursInput = Joi.array()
+  .items(
+    Joi.object({
+      days: Joi.array()
+        .items(Joi.number().strict().integer().min(1).max(7))
+        .min(1)
+        .unique()
+        .required()
+        .description('The days on which it starts, 1 is Monday'),
+      start: timeOfDay(/^([01]\d|2[0-3]):[0-5]\d$/, '00:00 to 23:59'),
+      end: timeOfDay(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00').description(
+        'At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours',
+      ),
+    }),
+  )
+  .min(1)
+  .max(100)
+
 /** The hours of an operating schedule. */
 export const hoursFields = {
   timezone: Joi.string().description('An IANA time zone, such as Europe/Berlin.').example('Europe/Berlin'),

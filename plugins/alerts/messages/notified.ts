@@ -112,6 +112,31 @@ const notifiedQuery = (kind: SubjectKind) => `
    where event_type = 'alert.triggered' and case when is_postponed then status = 'pending' else not has_end end
    order by newest_id, subject_id, destination_id, is_postponed, id desc`
 
+/** The newest messages that were sent about alerts and incidents, by `<subject> <destination>`. */
+export async function findNewestSent(
+  trx: Transaction,
+  alerts: readonly Pick<Alert, 'id' | 'createdAt'>[],
+  incidents: readonly Pick<IncidentSummary, 'id' | 'createdAt'>[],
+): Promise<ReadonlyMap<string, string>> {
+  if (alerts.length === 0) return new Map()
+  const newest = (kind: SubjectKind) => `
+    select ${kind}_id || ' ' || destination_id as key, (array_agg(id order by id desc))[1] as id from deliveries d
+     where company_id = :companyId and ${kind}_id = any(cast(:${kind}Ids as uuid[])) and ${IS_ABOUT[kind]}
+       and event_type = 'alert.triggered' and ${IS_SENT} and d.id >= :since
+     group by 1`
+  const sent = await rows<{ key: string; id: string }>(
+    trx,
+    `${newest('alert')} union all ${newest('incident')}`,
+    {
+      companyId: companyOf(trx),
+      alertIds: alerts.map(({ id }) => id),
+      incidentIds: incidents.map(({ id }) => id),
+      since: sinceOf([...alerts, ...incidents]),
+    },
+  )
+  return new Map(sent.map(({ key, id }) => [key, id]))
+}
+
 /** The smallest id of a message about subjects. */
 function sinceOf(subjects: readonly { createdAt: Date }[]): string {
   const oldest = subjects.reduce((least, { createdAt }) => Math.min(least, createdAt.getTime()), Infinity)

@@ -1,7 +1,7 @@
 /** Notifies destinations that take incidents in place of alerts of what happened to incidents. */
 import type { Transaction } from '../../../server/database/database.ts'
 import { SEVERITIES } from '../api.ts'
-import { stopPostponed } from '../delivery/postponed.ts'
+import { findPostponed, stopPostponed } from '../delivery/postponed.ts'
 import type { Deps } from '../deps.ts'
 import { incidentSubject, type AddressedMessage, type IncidentSummary } from '../messages/message.ts'
 import {
@@ -12,6 +12,8 @@ import {
 } from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isOpen } from '../models.ts'
+import { loadMutes } from '../mute/muted.ts'
+import { loadOpenMembers } from './open-members.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
 
 /** What happened to incidents. */
@@ -53,12 +55,39 @@ export async function notifyIncidents(deps: Deps, trx: Transaction, news: Incide
     reached,
     ended.filter(({ isHeld }) => isHeld !== true),
   )
+  const mutedUntil = await loadIncidentMutes(
+    trx,
+    updates.map(({ subject }) => subject.id),
+  )
   await stopPostponed(
     trx,
     notified.filter(({ isPostponed, subjectId }) => isPostponed && over.has(subjectId)),
     'The incident was over before the cooldown of its rule ended',
   )
-  await sendMessages(deps, trx, [...ends, ...updates, ...opened])
+  const postponed = await findPostponed(trx, 'incident', [...mutedUntil.keys()])
+  const due = updates
+    .map(message => ({ ...message, postponedUntil: mutedUntil.get(message.subject.id) ?? null }))
+    // One that waits for the end of the mute window says what is then to be said.
+    .filter(({ subject, destination }) => !postponed.has(`${subject.id} ${destination.id}`))
+  await sendMessages(deps, trx, [...ends, ...due, ...opened])
+}
+
+/** The ends of the mute windows of incidents all of whose open alerts are muted, by the ids of the incidents. */
+async function loadIncidentMutes(
+  trx: Transaction,
+  incidentIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const mutedUntil = await loadMutes(trx)
+  const members = await loadOpenMembers(trx, incidentIds)
+  const byIncident = Map.groupBy(members, ({ incidentId }) => incidentId)
+  return new Map(
+    [...byIncident].flatMap(([id, alerts]) => {
+      const ends = alerts.map(mutedUntil)
+      const known = ends.flatMap(end => end ?? [])
+      if (known.length < ends.length) return []
+      return [[id, new Date(Math.min(...known.map(end => end.getTime())))] as const]
+    }),
+  )
 }
 
 const keyOf = ({ subjectId, destinationId }: NotifiedDestination) => `${subjectId} ${destinationId}`
@@ -87,24 +116,28 @@ async function openingMessages(
     // One that is postponed waits for its time, unless another alert may be sent now.
     if (former && (!former.isPostponed || free.length === 0)) return []
     const [first] = (free.length > 0 ? free : matches).toSorted((a, b) => rankOf(b) - rankOf(a))
-    return first ? [incidentMessage(first, first.incident, wereOver.has(key))] : []
+    return first ? [incidentMessage(first, first.incident, { wasOver: wereOver.has(key) })] : []
   })
 }
 
-function rankOf({ alert, incident }: { alert: Alert; incident: IncidentSummary }): number {
+/** Which alert of an incident a message shows: that of the cause, or else the worst. */
+export function rankOf({ alert, incident }: { alert: Alert; incident: IncidentSummary }): number {
   return alert.id === incident.causeAlertId ? SEVERITIES.length : SEVERITIES.indexOf(alert.severity)
 }
 
 const FAILED_AGAIN = 'It failed again'
 
-/** The first message about an incident to a destination, or, where that was notified of its end, that it goes on. */
+/**
+ * The first message about an incident to a destination, or a later one.
+ * @param wasOver whether the destination was notified of its end: then the message says that it goes on
+ */
 export function incidentMessage(
   { alert, destination, ruleIds, postponedUntil }: Recipient,
   incident: IncidentSummary,
-  wasOver: boolean,
+  { wasOver = false, isRepeat = false }: { wasOver?: boolean; isRepeat?: boolean } = {},
 ) {
   return {
-    subject: incidentSubject(incident, wasOver ? 'updated' : 'opened', alert),
+    subject: incidentSubject(incident, wasOver || isRepeat ? 'updated' : 'opened', alert),
     type: 'alert.triggered' as const,
     ...(wasOver && { reason: { reason: FAILED_AGAIN } }),
     destination,

@@ -1,6 +1,6 @@
 /** Notifies destinations of what happened to alerts: chooses who gets which message. */
 import type { Transaction } from '../../../server/database/database.ts'
-import { stopPostponed } from '../delivery/postponed.ts'
+import { findPostponed, stopPostponed } from '../delivery/postponed.ts'
 import type { Deps } from '../deps.ts'
 import { alertSubject, type AddressedMessage, type MessageReason } from '../messages/message.ts'
 import { findNotified, type NotifiedDestination } from '../messages/notified.ts'
@@ -14,7 +14,8 @@ export interface EndedAlerts {
 }
 
 /**
- * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents. A message in a cooldown is postponed.
+ * Sends `alert.triggered`, except for demo alerts, to destinations that take incidents. A message in a cooldown
+ * or a mute window is postponed.
  * @param superseded the alerts that some of these replaced because they got worse. A destination that is notified of the new
  *   alert gets `alert.resolved` of the old one; any other gets it only when the new one is resolved
  */
@@ -54,8 +55,8 @@ export function openingMessage({ alert, destination, ruleIds, postponedUntil }: 
 }
 
 /**
- * Sends `alert.triggered` again to the notified destinations whose rules still match, regardless of cooldowns. A
- * destination to which such a message is still on its way gets no other.
+ * Sends `alert.triggered` again to the notified destinations whose rules still match, regardless of cooldowns; in a mute
+ * window, when it ends. A destination to which such a message is still on its way, or postponed, gets no other.
  */
 export async function notifyAgain(
   deps: Deps,
@@ -72,8 +73,13 @@ export async function notifyAgain(
   )
   if (before.size === 0) return
   const recipients = await findRecipients(deps, trx, alerts, { ignoresCooldowns: true })
+  const postponed = await findPostponed(
+    trx,
+    'alert',
+    alerts.map(({ id }) => id),
+  )
   const again = recipients
-    .filter(recipient => before.has(keyOf(recipient)))
+    .filter(recipient => before.has(keyOf(recipient)) && !postponed.has(keyOf(recipient)))
     .map(recipient => ({ ...openingMessage(recipient), reason }))
   await sendMessages(deps, trx, again)
 }

@@ -6,6 +6,7 @@ import { contractsIn } from '../named-contracts.ts'
 import { destinationDisabled, isGrouped, kindOf } from '../kinds.ts'
 import { Destination, AlertRule, type Alert } from '../models.ts'
 import { IS_SENT } from '../messages/notified.ts'
+import { loadMutes } from '../mute/muted.ts'
 import { loadOwnerMatch, type OwnerMatch } from './rule-owners.ts'
 
 /** Tolerates wrong clocks: the id of a delivery holds the time of the process that created it. */
@@ -16,8 +17,10 @@ export interface Recipient {
   alert: Alert
   destination: Destination
   ruleIds: string[]
-  /** When the first of the cooldowns that postpone the message ends; null if none does. */
+  /** When the first of the cooldowns that postpone the message ends, or later its mute windows; null if none does. */
   postponedUntil: Date | null
+  /** Whether mute windows postpone it. */
+  isMuted: boolean
   /** Whether it is notified of the incident of the alert in place of the alert. */
   takesIncident: boolean
 }
@@ -25,7 +28,7 @@ export interface Recipient {
 /**
  * The destinations to notify of each alert, in the order of the alerts. If the company has no rule, every active
  * destination is notified of warnings and critical alerts. A rule in its cooldown for a cause postpones the message, unless
- * the alert is worse than what the rule sent, or replaced a lesser one.
+ * the alert is worse than what the rule sent, or replaced a lesser one. A mute window postpones every message.
  */
 export async function findRecipients(
   { kinds, lookUps }: Pick<Deps, 'kinds' | 'lookUps'>,
@@ -44,10 +47,13 @@ export async function findRecipients(
     return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind, matching)) }
   })
   const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
-  return matched.flatMap(({ alert, rules: matching }) =>
-    active.filter(isOther(alert)).flatMap(destination => {
+  const mutedUntil = await loadMutes(trx)
+  return matched.flatMap(({ alert, rules: matching }) => {
+    const muteEnd = mutedUntil(alert)
+    return active.filter(isOther(alert)).flatMap(destination => {
       const takesIncident = destination.messages === 'incidents' && isGrouped(kinds, alert)
-      const recipient = { alert, destination, takesIncident, postponedUntil: null }
+      const isMuted = muteEnd !== null
+      const recipient = { alert, destination, takesIncident, isMuted, postponedUntil: muteEnd }
       if (rules.length === 0) return alert.severity === 'info' ? [] : [{ ...recipient, ruleIds: [] }]
       const cooldowns = matching
         .filter(({ destinationIds }) => destinationIds.includes(destination.id))
@@ -58,9 +64,10 @@ export async function findRecipients(
       const [earliest = null] = cooldowns
         .flatMap(({ end }) => end ?? [])
         .toSorted((one, other) => one.getTime() - other.getTime())
-      return [{ ...recipient, ruleIds: cooldowns.map(({ id }) => id), postponedUntil: earliest }]
-    }),
-  )
+      const postponedUntil = muteEnd && earliest && muteEnd > earliest ? muteEnd : earliest
+      return [{ ...recipient, ruleIds: cooldowns.map(({ id }) => id), postponedUntil }]
+    })
+  })
 }
 
 /** A destination is not notified that it was itself switched off. */

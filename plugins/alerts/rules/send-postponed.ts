@@ -4,12 +4,13 @@ import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
 import { lockDeliveries, lockFreeAlerts, lockIncidents } from '../locks.ts'
 import type { IncidentSummary } from '../messages/message.ts'
-import { findNotifiedOfEnds, findNotifiedOfIncidents } from '../messages/notified.ts'
+import { findNewestSent, findNotifiedOfEnds } from '../messages/notified.ts'
 import { sendMessages } from '../messages/send.ts'
 import { Alert, Delivery } from '../models.ts'
 import { openingMessage } from './notify.ts'
-import { incidentMessage } from './notify-incidents.ts'
-import { findRecipients } from './recipients.ts'
+import { incidentMessage, rankOf } from './notify-incidents.ts'
+import { loadOpenMembers } from './open-members.ts'
+import { findRecipients, type Recipient } from './recipients.ts'
 
 /** Per sweep. */
 const MAX_DUE = 1_000
@@ -17,8 +18,8 @@ const MAX_DUE = 1_000
 const IS_DUE = `${IS_POSTPONED} and coalesce(next_attempt_at, created_at) <= now()`
 
 /**
- * Sends the postponed messages of all companies whose cooldowns ended and whose alerts are still open. Those of a snoozed
- * alert wait until its snooze ends.
+ * Sends the postponed messages of all companies whose cooldowns and mute windows ended, if their alerts or incidents are
+ * still open. Those of a snoozed alert wait until its snooze ends.
  * @returns the number of deliveries sent
  */
 export async function sendPostponed(deps: Deps, log: Pick<Deps['log'], 'error'>): Promise<number> {
@@ -39,50 +40,68 @@ export async function sendPostponed(deps: Deps, log: Pick<Deps['log'], 'error'>)
 
 /**
  * Sends the due postponed messages of some alerts, by the rules and destinations of now: a message that matches no rule
- * any more is stopped, and one in another cooldown is postponed again. The row of a sent message is replaced by a new
- * delivery. An alert that another transaction has locked is left to the next sweep. News is over when it is opened: what
- * is postponed of it is stopped.
+ * any more is stopped, and one in another cooldown or mute window is postponed again. The row of a sent message is replaced
+ * by a new delivery. An alert that another transaction has locked is left to the next sweep. News is over when it is
+ * opened: what is postponed of it is stopped.
  */
 async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly string[]): Promise<number> {
   await lockIncidents(trx)
+  const incidents = await loadIncidents(trx, alertIds)
+  const members = await loadOpenMembers(trx, [...new Set(incidents.map(({ id }) => id))])
   const alerts = await lockFreeAlerts(
     Alert.query(trx)
-      .whereRaw('id = any(cast(? as uuid[]))', [[...alertIds]])
+      .whereRaw('id = any(cast(? as uuid[]))', [[...new Set([...alertIds, ...members.map(({ id }) => id)])]])
       .whereNot({ status: 'snoozed' }),
   )
+  const isAsked = new Set(alertIds)
+  const locked = alerts.filter(({ id }) => isAsked.has(id))
   const due = await lockDeliveries(
     Delivery.query(trx)
-      .whereRaw('alert_id = any(cast(? as uuid[]))', [alerts.map(({ id }) => id)])
+      .whereRaw('alert_id = any(cast(? as uuid[]))', [locked.map(({ id }) => id)])
       .whereRaw(IS_DUE),
   )
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null)
   const recipients = await findRecipients(deps, trx, open)
-  const unsent = await findUnsentIncidents(trx, due)
+  const notified = await findNewestSent(trx, locked, incidents)
+  const incidentOf = new Map(incidents.map(incident => [incident.alertId, incident]))
+  const incidentIdOf = new Map(members.map(({ id, incidentId }) => [id, incidentId]))
   const reviewed = due.map(delivery => {
-    const { alertId, destinationId, incidentId } = delivery
-    const recipient = recipients.find(
-      ({ alert, destination }) => alert.id === alertId && destination.id === destinationId,
+    const { id, alertId, destinationId, incidentId } = delivery
+    const incident = incidentId === null ? undefined : incidentOf.get(alertId!)
+    const sentId = notified.get(`${incident?.id ?? alertId} ${destinationId}`)
+    // It was sent since this one was postponed.
+    if ((incidentId !== null && !incident) || (sentId !== undefined && sentId > id)) return { delivery }
+    const candidates = recipients.filter(
+      recipient =>
+        recipient.destination.id === destinationId &&
+        (incident ? incidentIdOf.get(recipient.alert.id) === incident.id : recipient.alert.id === alertId),
     )
-    const incident = unsent.get(delivery.id)
-    return { delivery, incident, recipient: incidentId !== null && !incident ? undefined : recipient }
+    return {
+      delivery,
+      incident,
+      recipient: pickRecipient(candidates, incident),
+      isRepeat: sentId !== undefined,
+    }
   })
   await stopPostponed(
     trx,
     reviewed
       .filter(({ recipient }) => !recipient)
       .map(({ delivery: { id, alertId } }) => ({ deliveryId: id, alertId: alertId! })),
-    'When the cooldown ended, the alert was over, the destination was switched off, or no rule matched any more',
+    'When its time came, the alert was over, the destination was switched off, or no rule matched any more',
   )
   for (const { delivery, recipient } of reviewed)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
-  const wereOver = await findNotifiedOfEnds(trx, [...new Set([...unsent.values()].map(({ id }) => id))])
-  const sent = reviewed.flatMap(({ delivery, incident, recipient }) => {
+  const wereOver = await findNotifiedOfEnds(trx, [...new Set(incidents.map(({ id }) => id))])
+  const sent = reviewed.flatMap(({ delivery, incident, recipient, isRepeat = false }) => {
     if (recipient?.postponedUntil !== null) return []
+    const wasOver = incident !== undefined && wereOver.has(`${incident.id} ${recipient.destination.id}`)
     const message = incident
-      ? incidentMessage(recipient, incident, wereOver.has(`${incident.id} ${recipient.destination.id}`))
+      ? incidentMessage(recipient, incident, { wasOver, isRepeat })
       : openingMessage(recipient)
-    return [{ id: delivery.id, message }]
+    const reason = { reason: 'It is still open after a mute window', remindedAt: new Date() }
+    return [{ id: delivery.id, message: { ...message, ...(isRepeat && !wasOver && { reason }) } }]
   })
   await Delivery.query(trx)
     .delete()
@@ -95,29 +114,16 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   return sent.length
 }
 
-/** The incidents, by message, that postponed messages are about and that their destinations were not notified of since. */
-async function findUnsentIncidents(
-  trx: Transaction,
-  due: readonly Delivery[],
-): Promise<Map<string, IncidentSummary>> {
-  const about = due.filter(({ incidentId }) => incidentId !== null)
-  if (about.length === 0) return new Map()
-  const incidents = await loadIncidents(
-    trx,
-    about.map(({ alertId }) => alertId!),
+/** What a message shows: of an incident the alert of its cause, or else the worst, first those that may be sent now. */
+function pickRecipient(
+  candidates: readonly Recipient[],
+  incident: IncidentSummary | undefined,
+): Recipient | undefined {
+  const free = candidates.filter(({ postponedUntil }) => postponedUntil === null)
+  const [first] = (free.length > 0 ? free : candidates).toSorted((one, other) =>
+    incident ? rankOf({ ...other, incident }) - rankOf({ ...one, incident }) : 0,
   )
-  const notified = await findNotifiedOfIncidents(trx, incidents)
-  const isSent = new Set(
-    notified
-      .filter(({ isPostponed }) => !isPostponed)
-      .map(({ subjectId, destinationId }) => `${subjectId} ${destinationId}`),
-  )
-  return new Map(
-    about.flatMap(({ id, alertId, destinationId }) => {
-      const incident = incidents.find(item => item.alertId === alertId)
-      return incident && !isSent.has(`${incident.id} ${destinationId}`) ? [[id, incident] as const] : []
-    }),
-  )
+  return first
 }
 
 /** The incidents that alerts are in now, which may have been merged since. */

@@ -40,6 +40,7 @@ export type Kind =
   | 'tag'
   | 'destination'
   | 'alertRule'
+  | 'muteWindow'
   | 'alert'
   | 'incident'
   | 'delivery'
@@ -677,6 +678,23 @@ export const ROUTES: Record<string, Classified> = {
     ...is('incident'),
     body: () => ({ duration_minutes: 5 }),
   },
+  'GET /api/v1/sdk/alerts/mute-windows': { access: 'read' },
+  'POST /api/v1/sdk/alerts/mute-windows': {
+    access: 'write',
+    body: id => ({
+      name: 'x',
+      asset_ids: [id('table')],
+      ends_at: '2999-01-01T00:00:00Z',
+      starts_at: '2998-12-01T00:00:00Z',
+    }),
+  },
+  'GET /api/v1/sdk/alerts/mute-windows/{id}': { access: 'read', ...is('muteWindow') },
+  'PATCH /api/v1/sdk/alerts/mute-windows/{id}': {
+    access: 'write',
+    ...is('muteWindow'),
+    body: id => ({ asset_ids: [id('table')] }),
+  },
+  'DELETE /api/v1/sdk/alerts/mute-windows/{id}': { access: 'write', ...is('muteWindow') },
   'GET /api/v1/sdk/alerts/rules': {
     access: 'read',
     query: id => ({ destination_id: id('destination') }),

@@ -283,6 +283,11 @@ async function fillAlerts(app: TestServer, holding: Holding): Promise<void> {
     name: 'All',
     destination_ids: [ids.destination],
   })
+  ids.muteWindow = await made(app, holding, `${alerts}/mute-windows`, {
+    name: 'Later',
+    starts_at: '2998-12-01T00:00:00Z',
+    ends_at: '2999-01-01T00:00:00Z',
+  })
   const { alertId } = await app.server.db.company(companyId, trx =>
     app.server.plugins.alerts.raise(trx, {
       type: 'validity_failure',

@@ -75,7 +75,8 @@ const variables: Record<string, () => unknown> = {
   TABLE: async () => (await get('/assets/demo_shop.main.main.orders')).id,
   RULE: async () => (await get('/sdk/validity/demo_shop')).data.items[0].uuid,
   METRIC: async () => (await get('/sdk/metrics/demo_shop')).data.items[0].id,
-  USER: async () => (await get('/users')).data[0].id,
+  USER: async () =>
+    (await ask('GET', '/api/v1/users', undefined, String(await variables.TOKEN!()))).body.data[0].id,
   ALERT: async () => (await get('/sdk/alerts/inbox')).data.alerts[0].id,
   CHANGE: async () => (await get('/sdk/schema/changes?unacknowledged_only=true')).data.data[0].id,
   DESTINATION: async () =>

@@ -91,6 +91,11 @@ const REQUESTS: Readonly<Record<string, (name: string) => [method: string, path:
   },
   incident_comments: name => ['POST', `${SDK}/incidents/${incident}/comment`, { comment: name }],
   invitations: name => ['POST', '/api/v1/invitations', { email: `${name}@example.com`, role: 'viewer' }],
+  mute_windows: name => [
+    'POST',
+    `${SDK}/alerts/mute-windows`,
+    { name, ends_at: '2999-01-01T00:00:00Z', starts_at: '2998-12-01T00:00:00Z' },
+  ],
   lineage_aliases: name => {
     const symlinks = { identifiers: [{ namespace: 'hive', name, type: 'TABLE' }] }
     const { inputs, ...rest } = event('aliased')

@@ -1,0 +1,38 @@
+import { CompanyRow } from '../../../server/database/database.ts'
+import { defineCap } from '../../../server/database/company-caps.ts'
+
+/** Hours of a week, by the wall clock. */
+export interface WeekHours {
+  /** 1 = Monday .. 7 = Sunday: the days on which they start. */
+  days: number[]
+  /** `HH:MM` */
+  start: string
+  /** `HH:MM`, exclusive; before or at `start`, it is on the next day. */
+  end: string
+}
+
+/** When no message is sent about the alerts that it selects: once, or every week. */
+export class MuteWindow extends CompanyRow {
+  static override tableName = 'mute_windows'
+  static override jsonAttributes = ['rules']
+  static override cap = defineCap({
+    name: 'mute_windows',
+    most: 200,
+    what: 'mute windows',
+    advice: 'delete those that are over first',
+  })
+
+  declare id: string
+  declare name: string
+  /** Null selects all, as for the other filters. */
+  declare assetIds: string[] | null
+  declare schemas: string[] | null
+  declare tags: string[] | null
+  declare startsAt: Date | null
+  declare endsAt: Date | null
+  declare timezone: string | null
+  declare rules: WeekHours[] | null
+  declare isActive: boolean
+  declare createdAt: Date
+  declare updatedAt: Date
+}
