@@ -115,6 +115,8 @@ export const texts = {
   why: (explanation: string) => `Why: ${explanation}`,
   openTable: 'Open table',
   until: (when: string) => `until ${when}`,
+  muted: 'muted',
+  mutedUntil: (when: string) => `muted until ${when}`,
 
   // Catalog
   anyStatus: 'Any status',

@@ -39,6 +39,10 @@ export function AlertDetail({
     <p class="facts">
       <${Status} status=${alert.severity} /> <${Status} status=${alert.status} />
       ${alert.snoozed_until && html`<span class="quiet">${texts.until(formatTime(alert.snoozed_until))}</span>`}
+      ${
+        alert.muted_until &&
+        html`<span class="chip">${texts.mutedUntil(formatTime(alert.muted_until))}</span>`
+      }
       <span class="quiet">${inWords(alert.event_type)}</span>
     </p>
     <h2 id="alert-title"><bdi>${alert.title}</bdi></h2>

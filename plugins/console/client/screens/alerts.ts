@@ -256,6 +256,7 @@ function Group({
               <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
               ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
+              ${alert.muted_until && html`<span class="chip">${texts.muted}</span>`}
               ${alert.assignee && html`<span class="quiet"><bdi>${nameOfAssignee(alert.assignee)}</bdi></span>`}
               ${alert.delivery_failed && html`<span class="bad">message failed</span>`}
               <${Ago} at=${alert.last_seen_at} />

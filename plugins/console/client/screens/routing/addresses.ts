@@ -5,3 +5,6 @@ export const destinationAddress = (id: string, query: Record<string, string | nu
   withQuery(`/routing/${id}`, query)
 /** @param id of a rule, or `new` */
 export const ruleAddress = (id: string) => withQuery('/routing', { tab: 'rules', rule: id })
+export const MUTE_ADDRESS = '/routing?tab=mute'
+/** @param id of a mute window, or `new` */
+export const muteAddress = (id: string) => withQuery('/routing', { tab: 'mute', window: id })

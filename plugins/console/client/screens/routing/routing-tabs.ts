@@ -2,14 +2,15 @@ import { html } from '../../lib/html.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { routingTexts } from './texts.ts'
 
-/** The two lists of the screen. */
-export function RoutingTabs({ current }: { current: 'destinations' | 'rules' }) {
+/** The lists of the screen. */
+export function RoutingTabs({ current }: { current: 'destinations' | 'rules' | 'mute' }) {
   return html`<${Tabs}
     label=${routingTexts.title}
     current=${current}
     tabs=${[
       { id: 'destinations', name: routingTexts.destinations },
       { id: 'rules', name: routingTexts.rules },
+      { id: 'mute', name: routingTexts.muteWindows },
     ]}
   />`
 }

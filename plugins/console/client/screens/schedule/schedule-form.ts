@@ -93,7 +93,7 @@ export function ScheduleForm({
 }
 
 /** The hours as times, to the minute. */
-function Periods({ periods, change }: { periods: Period[]; change: (periods: Period[]) => void }) {
+export function Periods({ periods, change }: { periods: Period[]; change: (periods: Period[]) => void }) {
   /** The period whose times are being written: it is not wrong yet. */
   const [typed, setTyped] = useState<number>()
   const set = (n: number, fields: Partial<Period>) =>
