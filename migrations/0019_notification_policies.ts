@@ -41,11 +41,27 @@ export async function up(knex: Knex): Promise<void> {
       check (num_nonnulls(ends_at, rules) = 1 and num_nonnulls(timezone, rules) in (0, 2))
     );
     create index mute_windows_list on mute_windows (company_id, created_at desc, id desc);
+
+    -- Steps by their time: [{"after_minutes": 30, "destination_ids": […]}]; null for none.
+    alter table alert_rules add column escalation jsonb;
+    -- The next step of a rule for an alert that no person has taken yet. The row goes with the last one.
+    create table alert_escalations (
+      alert_id uuid not null references alerts on delete cascade,
+      -- Without a reference: it would be checked, and locked, before other rules.
+      rule_id uuid not null,
+      company_id uuid not null references companies on delete cascade,
+      step integer not null default 0,
+      started_at timestamptz not null,
+      due_at timestamptz not null,
+      primary key (alert_id, rule_id)
+    );
+    create index alert_escalations_due on alert_escalations (due_at);
   `)
-  await isolate(knex, 'alert_activities', 'mute_windows')
+  await isolate(knex, 'alert_activities', 'mute_windows', 'alert_escalations')
 }
 
 export async function down(knex: Knex): Promise<void> {
-  await drop(knex, 'alert_activities', 'mute_windows')
+  await drop(knex, 'alert_activities', 'mute_windows', 'alert_escalations')
+  await knex.raw('alter table alert_rules drop column escalation')
   await knex.raw('alter table alerts drop column assignee_id')
 }

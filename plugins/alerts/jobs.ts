@@ -14,6 +14,7 @@ import { sendHeldEnds } from './incidents/held-ends.ts'
 import { disableFailingDestinations } from './lifecycle/auto-disable.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
 import { lockFreePendingDelivery } from './locks.ts'
+import { escalate } from './escalation/escalate.ts'
 import { sendPostponed } from './rules/send-postponed.ts'
 
 /** Per sweep. */
@@ -25,7 +26,7 @@ export function makeAttemptJobs(deps: Deps, recordAttempt: AttemptRecorder): Job
   return [deliverJob, retryJob].map(kind => ({ ...kind, work: runAttempt }))
 }
 
-/** Wakes snoozed alerts, sends postponed messages, requeues lost deliveries and disables failing destinations. */
+/** Wakes snoozed alerts, sends postponed messages, escalates, requeues lost deliveries and disables failing destinations. */
 export const sweepJob: JobKind = {
   name: 'alerts.sweep',
   data: Joi.object({}),
@@ -38,6 +39,7 @@ export function sweepSteps(deps: Deps): PluginProperties['alerts']['sweep'] {
   return {
     woken: log => wakeSnoozed(deps, log),
     postponed: log => sendPostponed(deps, log),
+    escalated: log => escalate(deps, log),
     resent: log => requeueLost(deps, log),
     ended: log => sendHeldEnds(deps, log),
     disabled: log => disableFailingDestinations(deps, log),

@@ -103,9 +103,17 @@ export class AlertActivity extends CompanyRow {
   declare createdAt: Date
 }
 
+/** Who is notified next of an alert that no person has taken within a time. */
+export interface EscalationStep {
+  /** Since the rule sent the alert. */
+  after_minutes: number
+  destination_ids: string[]
+}
+
 /** Selects the destinations of alerts. A null filter matches everything. */
 export class AlertRule extends CompanyRow {
   static override tableName = 'alert_rules'
+  static override jsonAttributes = ['escalation']
   static override cap = defineCap({
     name: 'alert_rules',
     most: 1_000,
@@ -125,6 +133,8 @@ export class AlertRule extends CompanyRow {
   declare owners: string[] | null
   declare destinationIds: string[]
   declare cooldownMinutes: number
+  /** In the order of their times; null for none. */
+  declare escalation: EscalationStep[] | null
   declare isActive: boolean
   /** From 0 to 1. Without effect while the authors of code are not notified. */
   declare codeAuthorMinConfidence: number | null

@@ -39,19 +39,19 @@ export const muteFields = {
     example: null,
   },
   starts_at: {
-    body: timeInput.allow(null).description('Of a window that is open once; defaults to now.'),
+    body: timeInput.allow(null).description('For a window that is open once; defaults to now.'),
     patch: true,
     reply: nullable(held.time),
     example: '2026-03-14T20:00:00.000Z',
   },
   ends_at: {
-    body: timeInput.allow(null).description('Of a window that is open once.'),
+    body: timeInput.allow(null).description('For a window that is open once.'),
     patch: true,
     reply: nullable(held.time),
     example: '2026-03-15T02:00:00.000Z',
   },
   timezone: {
-    body: TIMEZONE.allow(null).description('Of a window that is open every week: an IANA time zone.'),
+    body: TIMEZONE.allow(null).description('For a window that is open every week: an IANA time zone.'),
     patch: true,
     reply: nullable(hoursFields.timezone),
     example: null,

@@ -14,7 +14,7 @@ import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isOpen } from '../models.ts'
 import { loadMutes } from '../mute/muted.ts'
 import { loadOpenMembers } from './open-members.ts'
-import { findRecipients, type Recipient } from './recipients.ts'
+import { findRecipients, type MessageRecipient } from './recipients.ts'
 
 /** What happened to incidents. */
 export interface IncidentNews {
@@ -132,7 +132,7 @@ const FAILED_AGAIN = 'It failed again'
  * @param wasOver whether the destination was notified of its end: then the message says that it goes on
  */
 export function incidentMessage(
-  { alert, destination, ruleIds, postponedUntil }: Recipient,
+  { alert, destination, ruleIds, postponedUntil }: MessageRecipient,
   incident: IncidentSummary,
   { wasOver = false, isRepeat = false }: { wasOver?: boolean; isRepeat?: boolean } = {},
 ) {

@@ -6,7 +6,8 @@ import { alertSubject, type AddressedMessage, type MessageReason } from '../mess
 import { findNotified, type NotifiedDestination } from '../messages/notified.ts'
 import { laterMessages, sendMessages } from '../messages/send.ts'
 import { Alert, isDemo } from '../models.ts'
-import { findRecipients, type Recipient } from './recipients.ts'
+import { startEscalations } from '../escalation/start.ts'
+import { findRecipients, type MessageRecipient, type Recipient } from './recipients.ts'
 
 export interface EndedAlerts {
   alerts: readonly Alert[]
@@ -28,10 +29,9 @@ export async function notifyOpened(
   const longOpen = openedLongAgo(deps.config, superseded)
   const recipients = await findRecipients(deps, trx, [...realOf(alerts), ...longOpen])
   const isNew = new Set(alerts.map(({ id }) => id))
-  const opened = recipients
-    .filter(recipient => isNew.has(recipient.alert.id))
-    .filter(recipient => !recipient.takesIncident)
-    .map(openingMessage)
+  const toNotify = recipients.filter(recipient => isNew.has(recipient.alert.id))
+  const opened = toNotify.filter(({ takesIncident }) => !takesIncident).map(openingMessage)
+  await startEscalations(trx, toNotify)
   const isNotified = new Set(
     opened
       .filter(({ postponedUntil }) => postponedUntil === null)
@@ -49,7 +49,7 @@ const keyOf = ({ alert, destination }: Pick<Recipient, 'alert' | 'destination'>)
   `${alert.id} ${destination.id}`
 
 /** The message that an alert was triggered. */
-export function openingMessage({ alert, destination, ruleIds, postponedUntil }: Recipient) {
+export function openingMessage({ alert, destination, ruleIds, postponedUntil }: MessageRecipient) {
   const type = 'alert.triggered' as const
   return { subject: alertSubject(alert), type, destination, ruleIds, postponedUntil }
 }

@@ -1,5 +1,6 @@
 import { raw } from 'objection'
-import { companyOf, type Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import type { IncidentSummary } from '../messages/message.ts'
 import { Alert, IS_OPEN } from '../models.ts'
 
 /** An open alert with the incident that it belongs to. */
@@ -7,7 +8,7 @@ export class OpenMember extends Alert {
   declare incidentId: string
 }
 
-/** Of all incidents of a call together. */
+/** In one call, over all incidents. */
 const MAX_MEMBERS = 2_000
 
 /** The open alerts of incidents, the newest first. */
@@ -25,4 +26,19 @@ export async function loadOpenMembers(
     .whereRaw(`alerts.${IS_OPEN}`)
     .orderBy('alerts.id', 'desc')
     .limit(MAX_MEMBERS)
+}
+
+/** The incidents that alerts are in now, which may have been merged since. */
+export function loadIncidents(
+  trx: Transaction,
+  alertIds: readonly string[],
+): Promise<(IncidentSummary & { alertId: string })[]> {
+  return rows(
+    trx,
+    `select ia.alert_id, i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
+            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id
+       from incident_alerts ia join incidents i on i.company_id = :companyId and i.id = ia.incident_id
+      where ia.company_id = :companyId and ia.alert_id = any(cast(:alertIds as uuid[]))`,
+    { companyId: companyOf(trx), alertIds: [...alertIds] },
+  )
 }

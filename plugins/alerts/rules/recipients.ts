@@ -17,6 +17,8 @@ export interface Recipient {
   alert: Alert
   destination: Destination
   ruleIds: string[]
+  /** Those of them that notify others if no person takes the alert. */
+  escalatingIds: string[]
   /** When the first of the cooldowns that postpone the message ends, or later its mute windows; null if none does. */
   postponedUntil: Date | null
   /** Whether mute windows postpone it. */
@@ -24,6 +26,9 @@ export interface Recipient {
   /** Whether it is notified of the incident of the alert in place of the alert. */
   takesIncident: boolean
 }
+
+/** What a message to a recipient is made of. */
+export type MessageRecipient = Pick<Recipient, 'alert' | 'destination' | 'ruleIds' | 'postponedUntil'>
 
 /**
  * The destinations to notify of each alert, in the order of the alerts. If the company has no rule, every active
@@ -54,18 +59,24 @@ export async function findRecipients(
       const takesIncident = destination.messages === 'incidents' && isGrouped(kinds, alert)
       const isMuted = muteEnd !== null
       const recipient = { alert, destination, takesIncident, isMuted, postponedUntil: muteEnd }
-      if (rules.length === 0) return alert.severity === 'info' ? [] : [{ ...recipient, ruleIds: [] }]
+      const byRules = (ruleIds: string[]) => ({
+        ...{ ...recipient, ruleIds },
+        escalatingIds: matching.flatMap(({ id, escalation }) =>
+          escalation?.length && ruleIds.includes(id) ? [id] : [],
+        ),
+      })
+      if (rules.length === 0) return alert.severity === 'info' ? [] : [byRules([])]
       const cooldowns = matching
         .filter(({ destinationIds }) => destinationIds.includes(destination.id))
         .map(({ id }) => ({ id, end: endOf(alert.id, id) }))
       if (cooldowns.length === 0) return []
       const free = cooldowns.filter(({ end }) => end === null)
-      if (free.length > 0) return [{ ...recipient, ruleIds: free.map(({ id }) => id) }]
+      if (free.length > 0) return [byRules(free.map(({ id }) => id))]
       const [earliest = null] = cooldowns
         .flatMap(({ end }) => end ?? [])
         .toSorted((one, other) => one.getTime() - other.getTime())
       const postponedUntil = muteEnd && earliest && muteEnd > earliest ? muteEnd : earliest
-      return [{ ...recipient, ruleIds: cooldowns.map(({ id }) => id), postponedUntil }]
+      return [{ ...byRules(cooldowns.map(({ id }) => id)), postponedUntil }]
     })
   })
 }

@@ -34,6 +34,14 @@ export function ruleReplies(kinds: readonly AlertKind[]) {
     cooldown_minutes: count
       .description('Within this time it sends one message per cause; later ones are postponed.')
       .example(60),
+    escalation: list(
+      record({
+        after_minutes: count.example(30),
+        destination_ids: list(id).example([DESTINATION_ID_EXAMPLE]),
+      }),
+    )
+      .allow(null)
+      .description('Who is notified next while no person has taken the alert; null for none.'),
     is_active: flag,
     enabled: flag.description('The same as `is_active`.'),
     rule_type: text.description('Its event type; `all` or `several` if it has not one.').example('all'),

@@ -5,7 +5,7 @@ import { apiError, invalidField } from '../../../server/http/errors.ts'
 import { fromApiNames, toApiNames } from '../../../server/http/fields.ts'
 import { SEVERITIES, type LookUps, type Severity } from '../api.ts'
 import { noSuchDestination } from '../destinations/destinations.ts'
-import { AlertRule, Destination } from '../models.ts'
+import { AlertRule, Destination, type EscalationStep } from '../models.ts'
 import { reviewPostponed } from '../delivery/postponed.ts'
 import { LOCK_RULES, lockRule } from '../locks.ts'
 import { resolveRuleOwners } from './rule-owners.ts'
@@ -21,6 +21,7 @@ export interface RuleInput {
   owners?: string[] | null
   destination_ids?: string[]
   cooldown_minutes?: number
+  escalation?: EscalationStep[] | null
   is_active?: boolean
   enabled?: boolean
   code_author_min_confidence?: number | null
@@ -153,12 +154,15 @@ function withTagMode<Fields extends Partial<AlertRule>>(fields: Fields, input: R
 export async function requireKnownTargets(
   lookUps: Partial<LookUps>,
   trx: Transaction,
-  input: Pick<RuleInput, 'destination_ids' | 'asset_ids'>,
-  rule?: Pick<AlertRule, 'destinationIds' | 'assetIds'>,
+  input: Pick<RuleInput, 'destination_ids' | 'asset_ids' | 'escalation'>,
+  rule?: Pick<AlertRule, 'destinationIds' | 'assetIds'> & { escalation?: EscalationStep[] | null },
 ): Promise<void> {
   const added = (given: readonly string[] | null | undefined, former: readonly string[] | null | undefined) =>
     (given ?? []).filter(id => !former?.includes(id))
-  const destinationIds = added(input.destination_ids, rule?.destinationIds)
+  const stepIds = (steps: EscalationStep[] | null | undefined) =>
+    (steps ?? []).flatMap(({ destination_ids: ids }) => ids)
+  const former = [...(rule?.destinationIds ?? []), ...stepIds(rule?.escalation)]
+  const destinationIds = added([...(input.destination_ids ?? []), ...stepIds(input.escalation)], former)
   const destinations = await Destination.query(trx)
     .select('id')
     .whereIn('id', destinationIds)

@@ -3,12 +3,41 @@ import { pageQuery, type Page, queryBoolean } from '../../../server/http/page.ts
 import { SEVERITIES, type AlertKind } from '../api.ts'
 import { kindWords } from '../kinds.ts'
 import { idParam, uuid } from '../../../server/http/input.ts'
+import type { EscalationStep } from '../models.ts'
 import type { PreviewInput } from './preview.ts'
 import type { RuleInput } from './rules.ts'
 
 const daysBack = Joi.number().integer().min(1).max(90)
 
 const listOf = (item: Joi.Schema, max: number) => Joi.array().items(item).min(1).max(max).unique()
+
+const MAX_STEPS = 5
+const MAX_STEP_MINUTES = 10_080
+
+const escalationInput = Joi.array<EscalationStep[]>()
+  .items(
+    Joi.object({
+      after_minutes: Joi.number()
+        .strict()
+        .integer()
+        .min(1)
+        .max(MAX_STEP_MINUTES)
+        .required()
+        .description('Since the rule sent the alert.'),
+      destination_ids: listOf(uuid, 100).required(),
+    }),
+  )
+  .min(1)
+  .max(MAX_STEPS)
+  .custom((steps: EscalationStep[], helpers) =>
+    steps.every((step, n) => n === 0 || step.after_minutes > steps[n - 1]!.after_minutes)
+      ? steps
+      : helpers.message({ custom: '{{#label}} must have its steps in the order of their times' }),
+  )
+  .allow(null)
+  .description(
+    'Who is notified next while no person has acknowledged, snoozed or ended the alert; null for none.',
+  )
 
 /** Fields of replies that a client may send back, beside those that they follow from. */
 const derivedFields = {
@@ -43,6 +72,7 @@ export function ruleSchemas(kinds: readonly AlertKind[]) {
       ),
     destination_ids: listOf(uuid, 100),
     cooldown_minutes: Joi.number().integer().min(0).max(43_200),
+    escalation: escalationInput,
     is_active: Joi.boolean().strict(),
     enabled: Joi.boolean().strict().description('Another name for `is_active`, which goes first.'),
     is_notify_code_authors: Joi.valid(false)

@@ -1,4 +1,4 @@
-import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { rows, type Transaction } from '../../../server/database/database.ts'
 import { IS_POSTPONED, stopPostponed } from '../delivery/postponed.ts'
 import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
@@ -9,7 +9,7 @@ import { sendMessages } from '../messages/send.ts'
 import { Alert, Delivery } from '../models.ts'
 import { openingMessage } from './notify.ts'
 import { incidentMessage, rankOf } from './notify-incidents.ts'
-import { loadOpenMembers } from './open-members.ts'
+import { loadIncidents, loadOpenMembers } from './open-members.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
 
 /** Per sweep. */
@@ -124,19 +124,4 @@ function pickRecipient(
     incident ? rankOf({ ...other, incident }) - rankOf({ ...one, incident }) : 0,
   )
   return first
-}
-
-/** The incidents that alerts are in now, which may have been merged since. */
-function loadIncidents(
-  trx: Transaction,
-  alertIds: readonly string[],
-): Promise<(IncidentSummary & { alertId: string })[]> {
-  return rows(
-    trx,
-    `select ia.alert_id, i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
-            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id
-       from incident_alerts ia join incidents i on i.company_id = :companyId and i.id = ia.incident_id
-      where ia.company_id = :companyId and ia.alert_id = any(cast(:alertIds as uuid[]))`,
-    { companyId: companyOf(trx), alertIds: [...alertIds] },
-  )
 }

@@ -199,7 +199,7 @@ const BOUNDED: Readonly<Record<string, readonly string[]>> = {
   ],
   'checks, which are capped, and the time for which results are kept': [
     ...['check_results', 'check_states'],
-    ...['alerts', 'alert_history', 'incidents', 'incident_alerts', 'deliveries'],
+    ...['alerts', 'alert_escalations', 'alert_history', 'incidents', 'incident_alerts', 'deliveries'],
     ...['delivery_attempts', 'destination_slots', 'check_leases', 'monitors', 'scan_costs', 'profiles'],
     ...['source_usage', 'source_sessions'],
   ],
