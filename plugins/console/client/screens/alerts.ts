@@ -20,7 +20,7 @@ import { AlertDetail } from './alert-detail.ts'
 import { AlertFilters, isFiltered, readFilters } from './alert-filters.ts'
 import { beginMove, MoveButtons, MoveDialog, MOVES, type Move, type PendingMove } from './alert-moves.ts'
 import type { ScreenProps } from './props.ts'
-import { nameOfAssignee } from './timeline/assign-dialog.ts'
+import { shortNameOf } from './timeline/assign-dialog.ts'
 
 const LIMIT = 50
 
@@ -257,7 +257,7 @@ function Group({
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
               ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
               ${alert.muted_until && html`<span class="chip">${texts.muted}</span>`}
-              ${alert.assignee && html`<span class="quiet"><bdi>${nameOfAssignee(alert.assignee)}</bdi></span>`}
+              ${alert.assignee && html`<span class="quiet"><bdi>${shortNameOf(alert.assignee)}</bdi></span>`}
               ${alert.delivery_failed && html`<span class="bad">message failed</span>`}
               <${Ago} at=${alert.last_seen_at} />
             </a>

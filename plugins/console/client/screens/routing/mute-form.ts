@@ -16,6 +16,7 @@ import { notify } from '../../parts/notices.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { texts } from '../../texts.ts'
 import { Periods } from '../schedule/schedule-form.ts'
+import { scheduleTexts } from '../schedule/texts.ts'
 import { findPeriodProblem, type Period } from '../schedule/week-hours.ts'
 import { MUTE_ADDRESS } from './addresses.ts'
 import { RuleAssets } from './rule-assets.ts'
@@ -141,6 +142,7 @@ function MuteForm({ window }: { window?: MuteWindow }) {
         ? html`<${Field} form=${form} spec=${fields.zone} /><${Periods}
               periods=${periods}
               change=${setPeriods}
+              hint=${scheduleTexts.nextDay}
             />`
         : html`${moment('From', from, setFrom)}${moment('To', to, setTo)}`
     }

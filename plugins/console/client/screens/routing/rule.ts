@@ -21,6 +21,7 @@ import { RULES_ADDRESS } from './addresses.ts'
 import { RuleAssets } from './rule-assets.ts'
 import { dropModeWithoutTags, previewBody, ruleFields } from './rule-fields.ts'
 import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } from './rule-list.ts'
+import { findStepsProblem, RuleEscalation, type Steps } from './rule-escalation.ts'
 import { RulePreview } from './rule-preview.ts'
 
 /** The list of rules has the kinds of alerts as well, and nearly always the rule. */
@@ -82,9 +83,17 @@ function RuleForm({ rule, destinations, kinds, reload }: RuleProps & { reload: (
   const specs = Object.values(fields)
   const form = useForm(`rule ${rule?.id ?? 'new'}`, specs, rule)
   const isOrphaned = rule?.asset_ids?.length === 0
-  const submit = () =>
-    form.send(specs, async given => {
+  const [steps, setSteps] = useState<Steps>(rule?.escalation ?? [])
+  const [problem, setProblem] = useState('')
+  const submit = () => {
+    const found = findStepsProblem(steps)
+    setProblem(found)
+    if (found) return
+    void form.send(specs, async given => {
+      const escalation = steps.length > 0 ? steps : null
+      const isSame = JSON.stringify(escalation) === JSON.stringify(rule?.escalation ?? null)
       const body = {
+        ...(!isSame && { escalation }),
         // What is saved is what the form shows: all sources and tables.
         ...(isOrphaned && { asset_ids: null }),
         ...dropModeWithoutTags(given, form.values),
@@ -100,6 +109,7 @@ function RuleForm({ rule, destinations, kinds, reload }: RuleProps & { reload: (
         navigate(RULES_ADDRESS, { replace: true })
       }
     })
+  }
   const hasTags = String(form.values[fields.tags.name]).trim() !== ''
   return html`<div class="with-side">
     <${Form}
@@ -117,6 +127,8 @@ function RuleForm({ rule, destinations, kinds, reload }: RuleProps & { reload: (
       <${Field} form=${form} spec=${fields.tags} />
       ${hasTags && html`<${Field} form=${form} spec=${fields.tagMode} />`}
       <${Field} form=${form} spec=${fields.cooldown} />
+      <${RuleEscalation} steps=${steps} destinations=${destinations} change=${setSteps} />
+      ${problem && html`<p class="bad" role="alert">${problem}</p>`}
       <${Field} form=${form} spec=${fields.description} />
     <//>
     <${RulePreview} body=${previewBody(fields, form.values)} />

@@ -93,16 +93,22 @@ export function ScheduleForm({
 }
 
 /** The hours as times, to the minute. */
-export function Periods({ periods, change }: { periods: Period[]; change: (periods: Period[]) => void }) {
+export function Periods({
+  periods,
+  change,
+  hint = scheduleTexts.periodsHint,
+}: {
+  periods: Period[]
+  change: (periods: Period[]) => void
+  hint?: string
+}) {
   /** The period whose times are being written: it is not wrong yet. */
   const [typed, setTyped] = useState<number>()
   const set = (n: number, fields: Partial<Period>) =>
     change(periods.map((period, index) => (index === n ? { ...period, ...fields } : period)))
   return html`<fieldset class="periods">
     <legend>${scheduleTexts.periods}</legend>
-    <p class="note">
-      The same hours as times, to the minute. An end at or before the start is on the next day.
-    </p>
+    <p class="note">${hint}</p>
     ${periods.map((period, n) => {
       const problem = n === typed ? undefined : findPeriodProblem(period)
       const described = problem ? `period-${n}-problem` : undefined

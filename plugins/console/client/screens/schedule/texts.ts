@@ -13,6 +13,8 @@ export const scheduleTexts = {
   gridHint:
     'Click or drag over hours. With the keyboard: arrow keys move, Space switches an hour, Shift with an arrow key goes on.',
   states: { all: 'active', some: 'partly active', none: 'quiet' },
+  nextDay: 'An end at or before the start is on the next day.',
+  periodsHint: 'The same hours as times, to the minute. An end at or before the start is on the next day.',
   periods: 'Periods',
   days: 'Days',
   start: 'Start',

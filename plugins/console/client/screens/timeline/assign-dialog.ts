@@ -16,6 +16,9 @@ export interface Assignee {
 export const nameOfAssignee = (assignee: Assignee | null): string =>
   assignee ? (assignee.full_name ?? assignee.email) : texts.unassigned
 
+/** For a list, where the title needs the room: a name, or an address without its domain. */
+export const shortNameOf = ({ full_name: name, email }: Assignee): string => name ?? email.split('@')[0]!
+
 /** Whom an alert or an incident can be given to. A user who may not list the users can still take it. */
 export function AssignDialog({
   id,
