@@ -345,10 +345,7 @@ declare module '@hapi/hapi' {
       demo: DemoAlerts
       incidents: IncidentsApi
       /** The steps of the sweep, by name. */
-      sweep: Record<
-        'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled',
-        SweepStep
-      >
+      sweep: Record<'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled', SweepStep>
     }
   }
 }

@@ -122,14 +122,6 @@ t.test('a snooze that ends in a window reminds once, when the window ends', asyn
   t.ok(JSON.parse(String(messages[1]?.body)).alert.reminded_at)
 })
 
-t.test('the twin of a muted alert is not sent beside it', async t => {
-  const world = await makeMuted()
-  await world.raise()
-  await world.raise({ cause: 'rule:2', sameAs: { type: 'validity_failure', cause: 'rule:1' } })
-  t.equal(await wait(app, world.companyId, 61), 1)
-  t.strictSame(await listSent(app, world.destinationId), ['alert.triggered'])
-})
-
 t.test('the times of a window are checked', async t => {
   const { ask } = await makeWorld(app)
   const hours = [{ days: [1], start: '22:00', end: '06:00' }]
