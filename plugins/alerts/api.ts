@@ -344,7 +344,6 @@ declare module '@hapi/hapi' {
       subscriptions: Subscriptions
       demo: DemoAlerts
       incidents: IncidentsApi
-      /** The steps of the sweep, by name. */
       sweep: Record<'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled', SweepStep>
     }
   }

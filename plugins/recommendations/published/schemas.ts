@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
-import { queryBoolean, queryInteger } from '../../server/http/page.ts'
+import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
+import { queryBoolean, queryInteger } from '../../../server/http/page.ts'
 
 const { id, count, number, text } = held
 

@@ -1,8 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
-import { access, inCompany, routesOf } from '../../server/http/access.ts'
-import { readFreshnessAdvice, readMetricAdvice, readThresholdAdvice, resolveAsset } from './published.ts'
-import { freshnessQuery, metricsQuery, publishedReplies, thresholdsQuery } from './published-schemas.ts'
-import type { RecommendationsDeps } from './deps.ts'
+import { access, inCompany, routesOf } from '../../../server/http/access.ts'
+import { readFreshnessAdvice, readMetricAdvice, readThresholdAdvice, resolveAsset } from './advice.ts'
+import { freshnessQuery, metricsQuery, publishedReplies, thresholdsQuery } from './schemas.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 const base = '/api/v1/sdk/recommendations'
 const route = routesOf('recommendations')

@@ -1,13 +1,13 @@
 /** Recommendations in the shapes that published clients of the API read. */
-import { formatName } from '../../connectors/catalog.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import type { Asset } from '../catalog/api.ts'
-import type { MetricAlerts } from '../metrics/api.ts'
-import { frequencyOf, replayCadence } from './cadence.ts'
-import { readOffers, type Offer } from './offers.ts'
-import { formatCount, round, type TableEvidence } from './rules/evidence.ts'
-import { tableIdsOf } from './service.ts'
-import type { RecommendationsDeps } from './deps.ts'
+import { formatName } from '../../../connectors/catalog.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import type { Asset } from '../../catalog/api.ts'
+import type { MetricAlerts } from '../../metrics/api.ts'
+import { frequencyOf, replayCadence } from '../cadence.ts'
+import { readOffers, type Offer } from '../offers.ts'
+import { formatCount, round, type TableEvidence } from '../rules/evidence.ts'
+import { tableIdsOf } from '../service.ts'
+import type { RecommendationsDeps } from '../deps.ts'
 
 const pathOf = ({ schema, name }: TableEvidence) => formatName([schema, name])
 
