@@ -69,7 +69,7 @@ export async function computePast(
   }
   const body = { ...common, ...measuredFields(suggestion, column ?? undefined), ...settings }
   const tried = await (kind === 'metric' ? metrics : validity).dryRun(companyId, body)
-  return describeTried(tried, settings.sensitivity)
+  return describeTried(tried, settings)
 }
 
 function unknownPast(message: string, alerts: number | null = null): ComputedPast {
@@ -84,14 +84,14 @@ function unknownPast(message: string, alerts: number | null = null): ComputedPas
   }
 }
 
-function describeTried(tried: TriedCheck, sensitivity: number | undefined): ComputedPast {
+function describeTried(tried: TriedCheck, settings: IdentifiedSuggestion['settings']): ComputedPast {
   const { source, timestamp_column: column, points, alerts, message, series } = tried.history
   if (tried.status === 'error' || tried.status === 'ERROR')
     return unknownPast(`It cannot be measured: ${tried.error_message ?? 'the source gave no value'}`)
   const isFailing = tried.status.toLowerCase() === 'fail'
   // A rule that fails now would alert at once, whatever is known of its past.
   if (source === null) return unknownPast(message, isFailing ? 1 : null)
-  const judged = series.map(point => presentPoint(point, sensitivity))
+  const judged = series.map(point => presentPoint(point, settings))
   return {
     days: PAST_DAYS,
     source: source === 'timestamps' ? 'timestamps' : 'stored',
@@ -104,7 +104,10 @@ function describeTried(tried: TriedCheck, sensitivity: number | undefined): Comp
   }
 }
 
-function presentPoint(point: TriedPoint, sensitivity: number | undefined): PastPoint {
+function presentPoint(
+  point: TriedPoint,
+  { sensitivity, alert_threshold_percent: threshold = 0 }: IdentifiedSuggestion['settings'],
+): PastPoint {
   const { at, value, expected_value: expected, z_score: z, learning, bands } = point
   const band = bands.find(each => each.sensitivity === sensitivity)
   return {
@@ -113,7 +116,8 @@ function presentPoint(point: TriedPoint, sensitivity: number | undefined): PastP
     expected,
     low: band?.low ?? null,
     high: band?.high ?? null,
-    is_alert: sensitivity === undefined ? (value ?? 0) > 0 : !learning && Math.abs(z ?? 0) > sensitivity,
+    is_alert:
+      sensitivity === undefined ? (value ?? 0) > threshold : !learning && Math.abs(z ?? 0) > sensitivity,
   }
 }
 

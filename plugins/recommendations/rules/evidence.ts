@@ -1,4 +1,11 @@
-import type { ColumnInfo, ConstraintInfo, TableKind, TableRef } from '../../../connectors/catalog.ts'
+import {
+  TEMPORAL_KINDS,
+  type ColumnInfo,
+  type ConstraintInfo,
+  type TableKind,
+  type TableRef,
+} from '../../../connectors/catalog.ts'
+import { isIdentifier } from './names.ts'
 import type { TableSignal } from '../../freshness/api.ts'
 import type { ColumnProfile, TableProfile } from '../../profiles/api.ts'
 
@@ -75,7 +82,7 @@ export interface Suggestion {
   /** The config of the check type. */
   config: Record<string, unknown>
   /** Other fields of the check that are not its defaults. */
-  settings: { treat_null_as_valid?: boolean; sensitivity?: number }
+  settings: { treat_null_as_valid?: boolean; sensitivity?: number; alert_threshold_percent?: number }
   parent?: ParentColumn
   /** From 0 to 1. */
   confidence: number
@@ -89,6 +96,15 @@ export interface Suggestion {
 
 /** The |z| beyond which a recommended metric alerts. */
 export const METRIC_SENSITIVITY = 4
+
+/**
+ * How many rows may break a rule, where `seen` of `rows` did: with 95 % confidence no more will, by the rule of three. Few
+ * rows leave open whether a rare one comes; a load that is broken brings more.
+ */
+export function toleranceOf(seen: number, rows: number): { alert_threshold_percent: number } {
+  const percent = (100 * (seen + 2 * Math.sqrt(seen) + 3)) / rows
+  return { alert_threshold_percent: Math.min(100, Number(percent.toPrecision(2))) }
+}
 
 /** A column with its profile. */
 export interface ProfiledColumn {
@@ -111,16 +127,25 @@ export function profiledColumn(table: TableEvidence, column: EvidenceColumn): Pr
   return { column, profile, rows, values: profile.count, nulls: profile.nulls, isSampled }
 }
 
+/** Rows below which whole numbers that measure something are distinct by chance, as totals of a month of days are. */
+const MIN_KEY_ROWS = 100
+
+/** Whether whole numbers follow each other without a gap. */
+function isCounter({ min, max, distinct }: ColumnProfile): boolean {
+  return typeof min === 'number' && typeof max === 'number' && max - min + 1 === distinct
+}
+
 /**
  * Whether the values of a column name rows. Amounts and measurements are distinct by chance, whatever a profile says of
  * them.
  */
 export function isKeyLike(
   table: Pick<TableEvidence, 'constraints'>,
-  { column, profile }: ProfiledColumn,
+  { column, profile, rows }: ProfiledColumn,
 ): boolean {
   if (primaryKeyOf(table).includes(column.name)) return true
-  return profile.isKeyCandidate && column.kind !== 'decimal' && column.kind !== 'float'
+  if (!profile.isKeyCandidate || column.kind === 'decimal' || column.kind === 'float') return false
+  return column.kind !== 'integer' || rows >= MIN_KEY_ROWS || isIdentifier(column.name) || isCounter(profile)
 }
 
 /** The columns of a table's primary key; empty without one. */
@@ -141,9 +166,33 @@ export function formatValue(value: number): string {
   return valueFormat.format(value)
 }
 
-/** Confidence that what held for `count` rows holds for the next ones: at most `most`, by the rule of three. */
+/**
+ * Confidence that what held for `count` rows holds for the next ones: at most `most`, by the rule of three: with 95 %
+ * confidence it fails for at most 3 / count of them.
+ */
 export function confidenceAfter(count: number, most: number): number {
-  return round(most * Math.max(0, 1 - 6 / Math.max(count, 1)))
+  return round(most * Math.max(0, 1 - 3 / Math.max(count, 1)))
+}
+
+const DAY_MS = 86_400_000
+/** Days below which rows a day are not known. */
+const MIN_DAYS = 7
+/** Rows a day below which a single row is most of a load. */
+const FEW_ROWS_PER_DAY = 3
+
+/** Rows a day, by the longest span of time that a column of the profile covers; null where none does. */
+export function rowsPerDay({ profile }: Pick<TableEvidence, 'profile'>): number | null {
+  const spans = (profile?.columns ?? [])
+    .filter(({ kind }) => TEMPORAL_KINDS.includes(kind))
+    .map(({ min, max }) => (Date.parse(String(max)) - Date.parse(String(min))) / DAY_MS + 1)
+    .filter(days => days >= MIN_DAYS)
+  return profile && spans.length > 0 ? profile.rowCount / Math.max(...spans) : null
+}
+
+/** Whether a load is a row or two, as a daily total is, so that a rule cannot wait for a third one that breaks it. */
+export function hasFewRowsPerDay(table: Pick<TableEvidence, 'profile'>): boolean {
+  const rows = rowsPerDay(table)
+  return rows !== null && rows < FEW_ROWS_PER_DAY
 }
 
 export function round(confidence: number): number {

@@ -1,6 +1,6 @@
 /** Metrics and freshness: what is measured again and again, and judged by what was learned of it. */
 import { NUMERIC_KINDS, TEMPORAL_KINDS } from '../../../connectors/catalog.ts'
-import { isIdentifier, wordsOf } from './names.ts'
+import { isCalendar, isIdentifier, wordsOf } from './names.ts'
 import {
   confidenceAfter,
   formatCount,
@@ -15,7 +15,12 @@ import {
   type TableEvidence,
 } from './evidence.ts'
 
-const MIN_ROWS = 100
+const MIN_ROWS = 20
+/**
+ * Fewer NULLs come in batches, as flights are cancelled in a storm: their share of a whole table jumps with each, so that it
+ * alerts for what is no broken load. Next to none are left to `NOT_NULL`.
+ */
+const MIN_STEADY_PERCENT = 5
 /** Columns with more values are no dimensions. */
 const MAX_DIMENSION_VALUES = 1_000
 const HOUR_MS = 3_600_000
@@ -180,7 +185,7 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
     const share = (100 * nulls) / rows
     add(
       'null_percent',
-      confidenceAfter(rows, share <= 60 ? 0.9 : 0.7),
+      confidenceAfter(rows, share >= MIN_STEADY_PERCENT && share <= 60 ? 0.9 : 0.75),
       `${share < 0.1 ? 'Less than 0.1' : share.toFixed(1)} % of ${name} is NULL, and a jump of that share shows a broken load.`,
       { rows, nulls, null_percent: Math.round(share * 100) / 100 },
     )
@@ -190,17 +195,23 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
   if (isDimension && (kind === 'text' || kind === 'integer'))
     add(
       'distinct_count',
-      confidenceAfter(values, 0.7),
+      confidenceAfter(values, 0.85),
       `${name} has ${formatCount(distinct)} values in ${formatCount(values)} rows, and some that vanish or appear change their number.`,
       { values, distinct },
     )
   const { mean, stddev } = profile
-  if (NUMERIC_KINDS.includes(kind) && !isIdentifier(name) && !isKeyLike(table, profiled) && distinct > 5) {
+  if (
+    NUMERIC_KINDS.includes(kind) &&
+    !isIdentifier(name) &&
+    !isCalendar(name) &&
+    !isKeyLike(table, profiled) &&
+    distinct > 5
+  ) {
     if (mean !== null && stddev !== null && stddev > 0) {
       const isSteady = stddev <= 3 * Math.abs(mean)
       add(
         'mean',
-        confidenceAfter(values, isSteady ? 0.85 : 0.65),
+        confidenceAfter(values, isSteady ? 0.95 : 0.65),
         `The mean of ${name} over ${formatCount(values)} values is ${formatMean(mean)}, and a change of unit or currency moves it.`,
         { values, mean, stddev },
       )

@@ -12,13 +12,14 @@ export function wordsOf(name: string): string[] {
 
 /** The last words of names whose values identify something. */
 const IDENTIFIERS = new Set(
-  'id ids uuid guid key pk sk fk hash token number no nr code sku isbn ean serial reference ref slug'.split(
+  'id ids idno idnum uuid guid key pk sk fk hash token number no nr code sku isbn ean serial reference ref slug'.split(
     ' ',
   ),
 )
 
 export function isIdentifier(name: string): boolean {
-  return IDENTIFIERS.has(wordsOf(name).at(-1) ?? '')
+  const words = wordsOf(name)
+  return words[0] === 'id' || IDENTIFIERS.has(words.at(-1) ?? '')
 }
 
 /** The last words of names that refer to another thing, where they begin with its name. */
@@ -50,6 +51,14 @@ const CODES = new Set(
 
 export function isCode(name: string): boolean {
   return CODES.has(wordsOf(name).at(-1) ?? '')
+}
+
+/** Parts of dates, which move by the calendar. */
+const CALENDAR = new Set('year quarter month week day hour minute weekday'.split(' '))
+
+/** Whether a number is a part of a date: `year`, `day_of_week`. */
+export function isCalendar(name: string): boolean {
+  return wordsOf(name).some(word => CALENDAR.has(word))
 }
 
 /** Names of values that are few by their meaning, so that all of them are soon seen. Types, categories and codes grow. */

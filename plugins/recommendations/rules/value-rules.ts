@@ -1,41 +1,34 @@
 /** Rules on the values of one column: NOT_NULL, UNIQUE, ENUM, RANGE, REGEX and DATE_FORMAT. */
 import { NUMERIC_KINDS } from '../../../connectors/catalog.ts'
-import {
-  isClosedList,
-  isCode,
-  isIdentifier,
-  isOpenText,
-  isQuantity,
-  isReference,
-  isSigned,
-  meaningOf,
-} from './names.ts'
+import { isIdentifier, isQuantity, isReference, isSigned, meaningOf } from './names.ts'
 import {
   confidenceAfter,
   formatCount,
   formatValue,
+  hasFewRowsPerDay,
   isKeyLike,
   primaryKeyOf,
   profiledColumn,
-  round,
+  rowsPerDay,
+  toleranceOf,
   type EvidenceColumn,
   type ProfiledColumn,
   type Suggestion,
   type TableEvidence,
 } from './evidence.ts'
+import { suggestEnum } from './lists.ts'
+import { MIN_ROWS, MIN_VALUES, type RuleDraft, type RuleName } from './rule-draft.ts'
+import { suggestLength, suggestTextRules } from './text-rules.ts'
 
-/** Fewer rows say nothing of the next. */
-const MIN_ROWS = 30
-/** Fewer values say nothing of how a column is written. */
-const MIN_VALUES = 100
-
-type RuleName = 'NOT_NULL' | 'UNIQUE' | 'ENUM' | 'RANGE' | 'REGEX' | 'DATE_FORMAT'
-type RuleDraft = Pick<Suggestion, 'confidence' | 'reason' | 'basis' | 'evidence'> &
-  Partial<Pick<Suggestion, 'config' | 'isQuietByProfile'>>
+/** After so many rows without NULL a single one is news. */
+const MANY_ROWS = 1_000
+/** The share of NULLs up to which a column has none but for single rows. */
+const MAX_RARE_NULLS = 1 / 200
 
 /** The rules that the evidence of a table speaks for. */
 export function suggestRules(table: TableEvidence): Suggestion[] {
   const key = primaryKeyOf(table)
+  const isSmall = hasFewRowsPerDay(table)
   return table.columns.flatMap(column => {
     const profiled = profiledColumn(table, column)
     const rules: [RuleName, RuleDraft | null][] = [
@@ -44,10 +37,13 @@ export function suggestRules(table: TableEvidence): Suggestion[] {
     ]
     if (profiled) {
       const isKey = isKeyLike(table, profiled)
+      const list = isKey ? null : suggestEnum(profiled, isSmall)
       rules.push(
-        ['ENUM', isKey ? null : suggestEnum(profiled)],
+        ['ENUM', list],
         ['RANGE', isKey ? null : suggestRange(profiled)],
         ...suggestTextRules(profiled, table.columnTags[column.name] ?? []),
+        // What is cut is on no list.
+        ['REGEX', list ? null : suggestLength(profiled)],
       )
     }
     return rules.flatMap(([type, draft]) => (draft ? [ruleOf(type, column, draft)] : []))
@@ -60,10 +56,13 @@ function ruleOf(type: RuleName, column: EvidenceColumn, draft: RuleDraft): Sugge
     type,
     column: column.name,
     config: {},
-    // NULL is what NOT_NULL and null_percent are for.
-    settings: type === 'NOT_NULL' || type === 'UNIQUE' ? {} : { treat_null_as_valid: true },
     isQuietByProfile: false,
     ...draft,
+    // NULL is what NOT_NULL and null_percent are for.
+    settings: {
+      ...(type !== 'NOT_NULL' && type !== 'UNIQUE' && { treat_null_as_valid: true }),
+      ...draft.settings,
+    },
   }
 }
 
@@ -75,9 +74,10 @@ function suggestNotNull(
 ): RuleDraft | null {
   const { name } = column
   const seen = profiled && { rows: profiled.rows, nulls: profiled.nulls, is_sampled: profiled.isSampled }
-  if (profiled && profiled.nulls > 0) return null
-  const isQuietByProfile = profiled !== null && !profiled.isSampled
-  if (key.includes(name))
+  if (profiled && profiled.nulls > profiled.rows * MAX_RARE_NULLS) return null
+  const hasNulls = profiled !== null && profiled.nulls > 0
+  const isQuietByProfile = profiled !== null && !profiled.isSampled && !hasNulls
+  if (key.includes(name) && !hasNulls)
     return {
       confidence: 0.99,
       reason: `${name} is part of the primary key, which has no NULL.`,
@@ -85,7 +85,7 @@ function suggestNotNull(
       evidence: { constraint: 'primary_key', columns: key, ...seen },
       isQuietByProfile,
     }
-  if (column.nullable === false)
+  if (column.nullable === false && !hasNulls)
     return {
       confidence: 0.7,
       reason: `${name} is declared NOT NULL, and the rule notices once that is dropped.`,
@@ -94,11 +94,15 @@ function suggestNotNull(
       isQuietByProfile,
     }
   if (!profiled || profiled.rows < MIN_ROWS) return null
+  const { rows, nulls, isSampled } = profiled
+  const isFew = hasFewRowsPerDay(table)
+  if (hasNulls && isFew) return null
   return {
-    confidence: confidenceAfter(profiled.rows, profiled.isSampled ? 0.88 : 0.94),
-    reason: `None of ${formatCount(profiled.rows)} rows of ${table.name} has NULL in ${name}, although it is allowed.`,
+    confidence: confidenceAfter(rows, isSampled ? 0.88 : 0.94),
+    reason: `${hasNulls ? `Only ${formatCount(nulls)}` : 'None'} of ${formatCount(rows)} rows of ${table.name} ${nulls > 1 ? 'have' : 'has'} NULL in ${name}, although it is allowed.`,
     basis: ['profiles'],
     evidence: { ...seen },
+    settings: hasNulls || (rows < MANY_ROWS && !isFew) ? toleranceOf(nulls, rows) : {},
     isQuietByProfile,
   }
 }
@@ -134,8 +138,18 @@ function suggestUnique(
       evidence: { constraint: constraint.type, columns: constraint.columns },
       isQuietByProfile,
     }
-  if (!profiled?.profile.isKeyCandidate || profiled.rows < MIN_VALUES) return null
-  // Amounts and times may be distinct by chance.
+  if (!profiled?.profile.isKeyCandidate) return null
+  // Amounts and times may be distinct by chance, but not the day of a table of one row a day.
+  const perDay = rowsPerDay(table)
+  if (kind === 'date' && perDay !== null && perDay <= 1 && isQuietByProfile && profiled.rows >= MIN_ROWS)
+    return {
+      confidence: confidenceAfter(profiled.rows, 0.95),
+      reason: `${table.name} has one row of each ${name}, and a load that runs twice has two.`,
+      basis: ['profiles'],
+      evidence: { rows: profiled.rows, distinct: profiled.profile.distinct },
+      isQuietByProfile,
+    }
+  if (profiled.rows < MIN_VALUES) return null
   if (kind !== 'integer' && kind !== 'text' && kind !== 'other') return null
   if (isQuantity(name) && !isIdentifier(name)) return null
   // A column that refers to another table may be distinct while that is young.
@@ -152,49 +166,10 @@ function suggestUnique(
   }
 }
 
-/** A value that was seen less often may be one of many rare ones. */
-const MIN_COUNT_OF_VALUE = 3
-const MAX_ENUM_VALUES = 20
-/**
- * Above so many values, a list is open if its rarest value has less than this of an equal share: carriers and airports have
- * such values, and others that were not seen yet.
- */
-const MAX_OF_OPEN_LIST = 8
-const MIN_OF_EQUAL_SHARE = 1 / 20
-
-/**
- * A list of values, where all that were seen are known and none of them is rare. One may be where the values are few by their
- * meaning, as states and sizes are.
- */
-function suggestEnum({ column, profile, values, isSampled }: ProfiledColumn): RuleDraft | null {
-  const { topValues, distinct } = profile
-  const isSuited = column.kind === 'text' || (column.kind === 'integer' && isCode(column.name))
-  if (!isSuited || isSampled || topValues === null || distinct === null || values < MIN_VALUES) return null
-  const covered = topValues.reduce((sum, { count }) => sum + count, 0)
-  const [rarest = 0, nextRarest = 0] = topValues.map(({ count }) => count).toSorted((a, b) => a - b)
-  const mayHaveRare = isClosedList(column.name) && distinct >= 3
-  const decisive = mayHaveRare && rarest < nextRarest ? nextRarest : rarest
-  const isKnown = topValues.length === distinct && covered === values && topValues.length <= MAX_ENUM_VALUES
-  if (!isKnown || decisive < MIN_COUNT_OF_VALUE || distinct > values / 10) return null
-  const isOpen = distinct > MAX_OF_OPEN_LIST && decisive < (values / distinct) * MIN_OF_EQUAL_SHARE
-  if (isOpen) return null
-  // A value that many rows share tells little of a column that holds nothing else.
-  if (distinct < 2) return null
-  const most = isOpenText(column.name) ? 0.6 : 0.95
-  return {
-    config: { allowed_values: topValues.map(({ value }) => value) },
-    confidence: confidenceAfter(decisive, most),
-    reason: `${column.name} has ${distinct} values in ${formatCount(values)} rows, ${decisive === rarest ? 'each' : 'all but one'} at least ${formatCount(decisive)} times.`,
-    basis: ['profiles'],
-    evidence: { values, distinct, rarest },
-    isQuietByProfile: true,
-  }
-}
-
 /** Bounds by the meaning of the name, or far beyond what was seen. */
 function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): RuleDraft | null {
   const { min, max, quantiles, distinct } = profile
-  if (!NUMERIC_KINDS.includes(column.kind) || values < MIN_VALUES || isIdentifier(column.name)) return null
+  if (!NUMERIC_KINDS.includes(column.kind) || values < MIN_ROWS || isIdentifier(column.name)) return null
   if (typeof min !== 'number' || typeof max !== 'number' || (distinct ?? 0) < 2) return null
   const evidence = { values, min, max, is_sampled: isSampled }
   const isQuietByProfile = !isSampled
@@ -209,15 +184,16 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
       isQuietByProfile,
     }
   const middle = quantiles?.p50 ?? (min + max) / 2
+  const isSkewed = min >= 0 && max > MIN_SKEW * middle
   const isNamed = isQuantity(column.name)
   const bounds = {
-    min: min >= 0 && !isSigned(column.name) ? 0 : roundAway(min - SLACK * (middle - min)),
-    max: roundAway(max + SLACK * (max - middle)),
+    min: min >= 0 && !isSigned(column.name) ? 0 : -roundUp(SLACK * (middle - min) - min),
+    max: roundUp(Math.max(max + SLACK * (max - middle), isSkewed ? SKEWED_SLACK * max : max)),
   }
   const isNatural = bounds.min === 0 && isNamed
   return {
     config: bounds,
-    confidence: confidenceAfter(values, isNatural ? 0.9 : min >= 0 ? 0.8 : 0.7),
+    confidence: confidenceAfter(values, isNatural ? 0.97 : 0.95),
     reason: `All ${formatCount(values)} values of ${column.name} lie from ${formatValue(min)} to ${formatValue(max)}${isNatural ? ', and its name means a quantity' : ''}.`,
     basis: isNamed ? ['profiles', 'names'] : ['profiles'],
     evidence,
@@ -227,70 +203,22 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
 
 /** How far beyond the values seen a bound lies, in distances from the median to the extreme. */
 const SLACK = 3
+/** A number whose extreme is more than this many medians, such as a rainfall or a count of views, doubles it now and then. */
+const MIN_SKEW = 5
+/** How many times the extreme of such a number a bound is. */
+const SKEWED_SLACK = 10
 
-/** Rounds away from zero to 1, 2 or 5 times a power of ten, so that a bound reads as one that a person chose. */
-function roundAway(value: number): number {
+const STEPS = [1, 2, 5, 10]
+
+/** Rounds up to 1, 2 or 5 times a power of ten, so that a bound reads as one that a person chose. */
+function roundUp(value: number): number {
   if (value === 0) return 0
   const size = Math.abs(value)
   const power = 10 ** Math.floor(Math.log10(size))
-  const digit = [1, 2, 5, 10].find(step => size <= step * power * (1 + 1e-9)) ?? 10
+  const step =
+    value > 0
+      ? STEPS.find(each => size <= each * power * (1 + 1e-9))
+      : STEPS.findLast(each => size >= each * power * (1 - 1e-9))
   // A power below one has no exact double: it is printed and read.
-  return Math.sign(value) * Number((digit * power).toPrecision(12))
-}
-
-/** Patterns in the portable part of regular expressions, which all engines read in the same way. */
-const REGEXES: Partial<Record<string, { pattern: string; says: string; tag?: string }>> = {
-  email: { pattern: '^[^@ ]+@[^@ ]+[.][^@ ]+$', says: 'an email address', tag: 'pii.email' },
-  uuid: {
-    pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
-    says: 'a UUID',
-  },
-  url: { pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*://[^ ]+$', says: 'a URL' },
-  phone: { pattern: '^[+(0-9][0-9 ()./-]*$', says: 'a phone number', tag: 'pii.phone' },
-  numeric_text: { pattern: '^[+-]?[0-9]+([.,][0-9]+)?$', says: 'a number' },
-  iso_timestamp: {
-    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}',
-    says: 'an ISO timestamp',
-  },
-}
-
-function suggestTextRules(
-  { column, profile, values, isSampled }: ProfiledColumn,
-  tags: readonly string[],
-): [RuleName, RuleDraft][] {
-  const { pattern } = profile
-  if (column.kind !== 'text' || !pattern || pattern.share < 1 || values < MIN_VALUES) return []
-  const evidence = { values, pattern: pattern.name, share: pattern.share, is_sampled: isSampled }
-  const confidence = confidenceAfter(values, isSampled ? 0.88 : 0.94)
-  const isQuietByProfile = !isSampled
-  if (pattern.name === 'iso_date' && profile.maxLength === 10)
-    return [
-      [
-        'DATE_FORMAT',
-        {
-          config: { format: '%Y-%m-%d' },
-          reason: `All ${formatCount(values)} values of ${column.name} are dates such as 2024-12-31.`,
-          confidence,
-          basis: ['profiles'],
-          evidence,
-          isQuietByProfile,
-        },
-      ],
-    ]
-  const regex = REGEXES[pattern.name]
-  if (!regex) return []
-  const isTagged = regex.tag !== undefined && tags.includes(regex.tag)
-  return [
-    [
-      'REGEX',
-      {
-        config: { pattern: regex.pattern },
-        confidence: round(confidence + (isTagged ? 0.02 : 0)),
-        reason: `All ${formatCount(values)} values of ${column.name} look like ${regex.says}.`,
-        basis: isTagged ? ['profiles', 'tags'] : ['profiles'],
-        evidence: { ...evidence, ...(isTagged && { tag: regex.tag }) },
-        isQuietByProfile,
-      },
-    ],
-  ]
+  return Math.sign(value) * Number(((step ?? 1) * power).toPrecision(12))
 }

@@ -137,7 +137,10 @@ t.test('recommendations follow from constraints, profiles and names', async t =>
     `${source.name}.${database.name}.public.orders`,
     '&kind=validity&min_confidence=0.9&type=ENUM,RANGE',
   )
-  t.strictSame(namesOf(rules.body.data.recommendations as Offered[]), ['ENUM orders.status'])
+  t.strictSame(namesOf(rules.body.data.recommendations as Offered[]), [
+    'RANGE orders.total',
+    'ENUM orders.status',
+  ])
   t.match(await list(source.id, '', stranger), { status: 404 })
 })
 

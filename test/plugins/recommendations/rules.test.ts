@@ -41,15 +41,15 @@ const typesOf = (table: TableEvidence, others: TableEvidence[] = [], least = 0.8
 t.test('values decide', t => {
   const top = (...counts: number[]) => counts.map((count, n) => ({ value: `v${n}`, count }))
   const of = (name: string, given: Partial<ColumnProfile> & Pick<ColumnProfile, 'kind'>) =>
-    typesOf(tableOf([columnProfile(name, { nulls: 1, count: 999, ...given })]))
+    typesOf(tableOf([columnProfile(name, { nulls: 111, count: 999, ...given })]))
   t.strictSame(of('status', { kind: 'text', distinct: 3, topValues: top(500, 300, 199) }), [
     'ENUM status',
     'null_percent status',
   ])
   t.strictSame(
     of('channel', { kind: 'text', distinct: 3, topValues: top(598, 400, 1) }),
-    ['null_percent channel'],
-    'a rare value is one of more to come',
+    ['ENUM channel', 'null_percent channel'],
+    'a rare value is one of more to come, so that the list learns',
   )
   t.strictSame(
     of('pizza_size', { kind: 'text', distinct: 3, topValues: top(598, 400, 1) }),
@@ -58,8 +58,8 @@ t.test('values decide', t => {
   )
   t.strictSame(
     of('status', { kind: 'text', distinct: 4, topValues: top(600, 397, 1, 1) }),
-    ['null_percent status'],
-    'but not two',
+    ['ENUM status', 'null_percent status'],
+    'nor two',
   )
   const carriers = [5_000, 4_500, 4_000, 3_000, 2_500, 1_500, 1_000, 500, 300, 200, 80, 60, 50, 40]
   const ofCarriers = (name: string, counts: number[]) => {
@@ -72,7 +72,15 @@ t.test('values decide', t => {
     })
     return typesOf(tableOf([column], {}, count)).filter(type => type.startsWith('ENUM'))
   }
-  t.strictSame(ofCarriers('carrier', carriers), [], 'a list with a long tail is open')
+  t.strictSame(ofCarriers('carrier', carriers), ['ENUM carrier'])
+  t.strictSame(ofCarriers('carrier', [...carriers.slice(0, 10), ...Array<number>(10).fill(1)]), [
+    'ENUM carrier',
+  ])
+  t.strictSame(
+    ofCarriers('tag', [60, 30, ...Array<number>(10).fill(1)]),
+    [],
+    'a tenth of the next rows has a new one',
+  )
   t.strictSame(ofCarriers('channel', carriers.slice(0, 8)), ['ENUM channel'])
   t.strictSame(
     ofCarriers(
@@ -96,9 +104,9 @@ t.test('values decide', t => {
     'null_percent day',
   ])
   t.strictSame(
-    typesOf(tableOf([columnProfile('x', { kind: 'text', count: 20 })], {}, 20)),
+    typesOf(tableOf([columnProfile('x', { kind: 'text', count: 19 })], {}, 19)),
     [],
-    'twenty rows say nothing',
+    'nineteen rows say nothing',
   )
   t.end()
 })
@@ -146,10 +154,129 @@ t.test('a key that is called after another table is not unique by its values', t
 t.test('measurements are no keys, though each is distinct', t => {
   const given = { kind: 'float', isKeyCandidate: true, min: 10, max: 90, mean: 50, stddev: 12 } as const
   t.strictSame(typesOf(tableOf([columnProfile('temperature', { ...given, distinct: 1_000 })]), [], 0.7), [
-    'NOT_NULL temperature',
-    'mean temperature',
     'RANGE temperature',
+    'mean temperature',
+    'NOT_NULL temperature',
   ])
+  t.end()
+})
+
+/** The rows of some days until yesterday, with other columns than that of the day. */
+function dailyTable(columns: ColumnProfile[], { rows, days }: { rows: number; days: number }): TableEvidence {
+  const at = (age: number) => new Date(Date.now() - age * 86_400_000).toISOString().slice(0, 10)
+  const day = columnProfile('day', {
+    ...{
+      kind: 'date',
+      count: rows,
+      distinct: days,
+      min: at(days),
+      max: at(1),
+      isKeyCandidate: rows === days,
+    },
+  })
+  return tableOf(
+    [day, ...columns],
+    { freshness: { signal: 'column', column: 'day', isScheduled: false } },
+    rows,
+  )
+}
+
+const only = (table: TableEvidence, type: string) =>
+  suggestChecks(table, indexParents([table]), new Map()).filter(each => each.type === type)
+
+t.test('a month of one row a day gets the checks that a month of many rows gets', t => {
+  // Totals of so few days are distinct by chance.
+  const counted = {
+    count: 30,
+    distinct: 30,
+    isKeyCandidate: true,
+    min: 900,
+    max: 1_500,
+    mean: 1_200,
+    stddev: 150,
+  }
+  const table = dailyTable([columnProfile('births', { kind: 'integer', ...counted })], { rows: 30, days: 30 })
+  t.strictSame(typesOf(table).sort(), [
+    ...['NOT_NULL births', 'NOT_NULL day', 'RANGE births', 'UNIQUE day'],
+    ...['freshness day', 'mean births'],
+  ])
+  t.strictSame(
+    only(table, 'NOT_NULL').map(({ settings }) => settings),
+    [{}, {}],
+    'a single NULL is a whole load',
+  )
+  t.end()
+})
+
+t.test('a load of many rows may have a NULL, and a list a new value, as few as rows leave open', t => {
+  const channel = columnProfile('channel', {
+    ...{ kind: 'text', count: 3_000, distinct: 3 },
+    topValues: [2_500, 440, 60].map((count, n) => ({ value: `s${n}`, count })),
+  })
+  const table = dailyTable([channel], { rows: 3_000, days: 30 })
+  const tolerances = (some: TableEvidence) =>
+    only(some, 'NOT_NULL').map(({ settings }) => settings.alert_threshold_percent)
+  t.strictSame(tolerances(table), [undefined, undefined], 'after a thousand rows a single NULL is news')
+  const name = columnProfile('name', { kind: 'text', count: 500 })
+  t.strictSame(tolerances(dailyTable([name], { rows: 500, days: 30 })), [0.6, 0.6], 'three rows')
+  const rare = columnProfile('tail', { kind: 'text', count: 2_990, nulls: 10 })
+  const batches = columnProfile('delay', { kind: 'text', count: 2_900, nulls: 100 })
+  const others = dailyTable([rare, batches], { rows: 3_000, days: 30 })
+  t.strictSame(tolerances(others), [undefined, 0.64], 'ten NULLs are rare, and a hundred are not')
+  t.notOk(typesOf(others).includes('null_percent delay'), 'a few NULLs come in batches')
+  t.match(only(table, 'ENUM'), [{ settings: { alert_threshold_percent: 0.1, treat_null_as_valid: true } }])
+  t.end()
+})
+
+t.test('a list is closed where its values are even, or none is rare', t => {
+  const settingsOf = (...counts: number[]) => {
+    const count = counts.reduce((sum, each) => sum + each, 0)
+    const topValues = counts.map((each, n) => ({ value: `v${n}`, count: each }))
+    const column = columnProfile('kind', { kind: 'text', count, distinct: counts.length, topValues })
+    return only(tableOf([column], {}, count), 'ENUM').map(({ settings }) => settings.alert_threshold_percent)
+  }
+  t.strictSame(settingsOf(5, 5, 4, 4, 4, 3, 3), [undefined], 'weekdays of a month')
+  t.strictSame(settingsOf(20, 6), [undefined])
+  t.strictSame(settingsOf(20, 5, 1), [], 'too few rows to learn by')
+  t.strictSame(settingsOf(900, 80, 20), [0.3])
+  t.end()
+})
+
+t.test('bounds lie beyond the values seen, on both sides of zero', t => {
+  const boundsOf = (name: string, min: number, p50: number, max: number) => {
+    const quantiles = { p05: min, p25: p50, p50, p75: p50, p95: max }
+    const column = columnProfile(name, { kind: 'float', min, max, mean: p50, stddev: 1, quantiles })
+    return only(tableOf([column]), 'RANGE').map(({ config }) => config)
+  }
+  t.strictSame(boundsOf('births', 900, 1_200, 1_500), [{ min: 0, max: 5_000 }])
+  t.strictSame(
+    boundsOf('views', 0, 5, 900),
+    [{ min: 0, max: 10_000 }],
+    'ten times an extreme far from the median',
+  )
+  t.strictSame(boundsOf('delta', 40, 50, 60), [{ min: 10, max: 100 }])
+  t.strictSame(boundsOf('delta', -93.3, -93.2, -93.1), [{ min: -100, max: -50 }])
+  t.end()
+})
+
+t.test('texts that are cut are shorter than those seen', t => {
+  const patternOf = (minLength: number, maxLength: number) => {
+    const column = columnProfile('tail', { kind: 'text', minLength, maxLength })
+    return only(tableOf([column]), 'REGEX').map(({ config }) => config.pattern)
+  }
+  t.strictSame(patternOf(6, 6), ['^.{6,}'])
+  t.strictSame(patternOf(6, 40), ['^.{3,}'])
+  t.strictSame(patternOf(1, 9), [], 'one letter is not short')
+  t.end()
+})
+
+t.test('parts of dates have no mean', t => {
+  const of = (name: string) => {
+    const column = columnProfile(name, { kind: 'integer', min: 1, max: 31, mean: 15, stddev: 9 })
+    return only(tableOf([column]), 'mean').length
+  }
+  t.equal(of('day_of_month'), 0)
+  t.equal(of('passengers'), 1)
   t.end()
 })
 
