@@ -17,7 +17,8 @@ interface PolicyJobData {
 const BUSY_SECONDS = 30
 
 /**
- * Applies the policy of a source to what was discovered, changed and profiled since, and profiles tables that never were.
+ * Applies the policy of a source to what was discovered, changed and profiled since, and profiles tables that never were, or that
+ * have doubled since.
  * What a process that crashes has applied is not applied again. One of a source waits or runs.
  */
 export const applyJob = runJob<PolicyJobData>({
@@ -31,7 +32,7 @@ export const applyJob = runJob<PolicyJobData>({
     if (!applied) return { status: 'no policy' }
     const { policy, looked, created } = applied
     if (policy.level === 'light') return { looked, created }
-    const profiled = await profileNewTables(deps, companyId, sourceId, applied.matched, signal)
+    const profiled = await profileGrownTables(deps, companyId, sourceId, applied.matched, signal)
     const again = profiled > 0 ? await apply() : null
     return { looked: looked + (again?.looked ?? 0), profiled, created: created + (again?.created ?? 0) }
   },
@@ -52,8 +53,11 @@ export async function sendApply(
   )
 }
 
-/** Profiles tables that never were, one after the other. A table that cannot be profiled waits for the next discovery. */
-async function profileNewTables(
+/**
+ * Profiles tables that never were, or were young, one after the other. A table that cannot be profiled waits for the next
+ * discovery.
+ */
+async function profileGrownTables(
   deps: RecommendationsDeps,
   companyId: string,
   sourceId: string,
@@ -61,7 +65,7 @@ async function profileNewTables(
   signal: AbortSignal,
 ): Promise<number> {
   const { profiles } = deps
-  const missing = await deps.db.company(companyId, trx => findUnprofiled(trx, tables))
+  const missing = await deps.db.company(companyId, trx => findGrown(trx, tables))
   let profiled = 0
   for (const tableId of missing) {
     try {
@@ -87,15 +91,20 @@ function isOfTable(error: unknown): boolean {
   return error instanceof ConnectorError && (error.kind === 'other' || CHECK_ERROR_KINDS.has(error.kind))
 }
 
-async function findUnprofiled(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {
-  const unprofiled = await rows<{ id: string }>(
+/** Rows above which a profile says of a table what one of twice as many would. */
+const MAX_YOUNG_ROWS = 10_000
+
+/** Tables without a profile, and those of few rows that have, as the last discovery estimates, twice as many now. */
+async function findGrown(trx: Transaction, tables: readonly WatchedTable[]): Promise<string[]> {
+  const grown = await rows<{ id: string }>(
     trx,
     `select t.id from tables t where t.company_id = :companyId and t.id = any(cast(:ids as uuid[])) and t.is_active
-       and not exists (select from profiles p where p.company_id = t.company_id and p.table_id = t.id)
+       and not exists (select from profiles p where p.company_id = t.company_id and p.table_id = t.id
+         and (p.row_count >= :most or t.estimated_rows is null or t.estimated_rows < 2 * p.row_count))
      order by t.qualified_name`,
-    { companyId: companyOf(trx), ids: tables.map(table => table.id) },
+    { companyId: companyOf(trx), ids: tables.map(table => table.id), most: MAX_YOUNG_ROWS },
   )
-  return unprofiled.map(table => table.id)
+  return grown.map(table => table.id)
 }
 
 /** The longest time between that of a profile and the end of the transaction that stores it. */

@@ -352,6 +352,42 @@ t.test('the level standard profiles tables, and creates what their profiles spea
   )
 })
 
+t.test('a young table is profiled again once it has doubled', async t => {
+  const { source, database } = await world(
+    t,
+    `create table days (day date, births int);
+     insert into days select current_date - n, 1000 + n * 37 % 100 from generate_series(1, 10) n`,
+  )
+  t.match(await watch(source.id, { level: 'light' }), { status: 200 })
+  await query(`update watch_policies set level = 'standard', updated_at = now() where source_id = $1`, [
+    source.id,
+  ])
+  const apply = async () => {
+    const data = { company_id: tenant.companyId, source_id: source.id }
+    await applyJob.work(data, { server, signal: new AbortController().signal } as never)
+    const [profiles] = await query('select cast(count(*) as int) as n from profiles where source_id = $1', [
+      source.id,
+    ])
+    const checks = await query(
+      `select distinct type from checks where source_id = $1 and column_name = 'births' order by 1`,
+      [source.id],
+    )
+    return { profiles: profiles!.n, types: checks.map(({ type }) => type) }
+  }
+  const grow = (rows: number) =>
+    query('update tables set estimated_rows = $2 where source_id = $1', [source.id, rows])
+  await grow(10)
+  t.strictSame(await apply(), { profiles: 1, types: [] }, 'ten rows say nothing')
+  await database.query(
+    `insert into days select current_date - n, 1000 + n * 37 % 100 from generate_series(11, 30) n`,
+  )
+  await grow(19)
+  t.match(await apply(), { profiles: 1 }, 'not twice as many')
+  await grow(30)
+  t.strictSame(await apply(), { profiles: 2, types: ['NOT_NULL', 'RANGE', 'mean'] })
+  t.match(await apply(), { profiles: 2 }, 'once')
+})
+
 t.test('a table that cannot be profiled does not keep the others from it', async t => {
   const { source, database } = await world(
     t,
