@@ -13,7 +13,7 @@ const MAX_ENUM_VALUES = 20
 const MIN_OF_EQUAL_SHARE = 1 / 2
 /** A list is closed, too, if no value is rare: each has so many rows and this share of them. */
 const MIN_COUNT_OF_FREQUENT = 5
-const MIN_SHARE_OF_FREQUENT = 1 / 20
+const MIN_SHARE_OF_FREQUENT = 1 / 40
 /**
  * The share of rows with a value of which there is one row only is the chance that the next row has a new one (Good and
  * Turing). Above this a list says little.

@@ -79,7 +79,7 @@ const QUANTITIES = new Set(
 )
 /** Words that make a quantity signed. */
 const SIGNED = new Set(
-  `balance delta change difference diff profit loss margin temperature adjustment refund net growth variance
+  `balance delta change difference diff profit loss margin temperature temperatures temp temps adjustment refund net growth variance
    offset latitude longitude lat lon lng x y z deviation`.split(/\s+/),
 )
 

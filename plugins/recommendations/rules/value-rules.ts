@@ -186,8 +186,13 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
   const middle = quantiles?.p50 ?? (min + max) / 2
   const isSkewed = min >= 0 && max > MIN_SKEW * middle
   const isNamed = isQuantity(column.name)
+  const least = min - SLACK * (middle - min)
+  // A temperature that was above zero for a month may fall below. Zero bounds what is a quantity, touches it, is far off, or
+  // has a longer tail above, as amounts have.
+  const isAmount = isNamed || min === 0 || least >= 0 || max - middle > MIN_TAIL * (middle - min)
+  const isFloored = min >= 0 && !isSigned(column.name) && isAmount
   const bounds = {
-    min: min >= 0 && !isSigned(column.name) ? 0 : -roundUp(SLACK * (middle - min) - min),
+    min: isFloored ? 0 : -roundUp(-least),
     max: roundUp(Math.max(max + SLACK * (max - middle), isSkewed ? SKEWED_SLACK * max : max)),
   }
   const isNatural = bounds.min === 0 && isNamed
@@ -203,6 +208,8 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
 
 /** How far beyond the values seen a bound lies, in distances from the median to the extreme. */
 const SLACK = 3
+/** How much longer the tail above the median of an amount is than the one below. */
+const MIN_TAIL = 1.5
 /** A number whose extreme is more than this many medians, such as a rainfall or a count of views, doubles it now and then. */
 const MIN_SKEW = 5
 /** How many times the extreme of such a number a bound is. */

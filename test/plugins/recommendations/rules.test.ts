@@ -255,6 +255,14 @@ t.test('bounds lie beyond the values seen, on both sides of zero', t => {
     'ten times an extreme far from the median',
   )
   t.strictSame(boundsOf('delta', 40, 50, 60), [{ min: 10, max: 100 }])
+  t.strictSame(
+    boundsOf('tmin', 2, 10, 20),
+    [{ min: -50, max: 50 }],
+    'a month without frost says nothing of the next',
+  )
+  t.strictSame(boundsOf('price', 2, 10, 20), [{ min: 0, max: 50 }])
+  t.strictSame(boundsOf('ozone', 2, 10, 40), [{ min: 0, max: 200 }], 'a long tail above')
+  t.strictSame(boundsOf('rain', 0, 1, 3), [{ min: 0, max: 10 }])
   t.strictSame(boundsOf('delta', -93.3, -93.2, -93.1), [{ min: -100, max: -50 }])
   t.end()
 })
