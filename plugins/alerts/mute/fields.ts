@@ -6,6 +6,12 @@ import { uuid } from '../../../server/http/input.ts'
 import { TIMEZONE } from '../../../server/settings/timezones.ts'
 import { timeInput } from '../../../server/times/time-input.ts'
 
+/** No reply has a later one: common clients cannot parse it. */
+const time = timeInput
+  .max('9999-12-31T23:59:59Z')
+  .messages({ 'date.max': '{{#label}} must lie before the year 10000' })
+  .allow(null)
+
 const filter = (item: Joi.Schema, max: number, description: string) =>
   Joi.array().items(item).min(1).max(max).unique().allow(null).description(description)
 
@@ -22,6 +28,9 @@ export const muteFields = {
   asset_ids: {
     body: filter(uuid, 1_000, 'Tables, or sources with all their tables; null for all.'),
     patch: true,
+    reply: nullable(Joi.array().items(uuid)).description(
+      'Empty once all of them were removed: it mutes nothing then.',
+    ),
     example: null,
   },
   schemas: {
@@ -39,13 +48,13 @@ export const muteFields = {
     example: null,
   },
   starts_at: {
-    body: timeInput.allow(null).description('For a window that is open once; defaults to now.'),
+    body: time.description('For a window that is open once; defaults to now.'),
     patch: true,
     reply: nullable(held.time),
     example: '2026-03-14T20:00:00.000Z',
   },
   ends_at: {
-    body: timeInput.allow(null).description('For a window that is open once.'),
+    body: time.description('For a window that is open once.'),
     patch: true,
     reply: nullable(held.time),
     example: '2026-03-15T02:00:00.000Z',

@@ -97,8 +97,17 @@ export async function deleteRule(trx: Transaction, id: string): Promise<AlertRul
   return rule
 }
 
-export const forgetAssets = (trx: Transaction, assetIds: readonly string[]) =>
-  forgetNamed(trx, 'asset_ids', 'uuid', assetIds)
+/** Takes removed assets out of rules, and of mute windows: one of which all are gone mutes nothing. */
+export async function forgetAssets(trx: Transaction, assetIds: readonly string[]): Promise<void> {
+  await forgetNamed(trx, 'asset_ids', 'uuid', assetIds)
+  await rows(
+    trx,
+    `update mute_windows
+        set asset_ids = array(select unnest(asset_ids) except select unnest(cast(:removed as uuid[])))
+      where company_id = :companyId and asset_ids && cast(:removed as uuid[])`,
+    { companyId: companyOf(trx), removed: [...assetIds] },
+  )
+}
 
 export const forgetOwners = (trx: Transaction, owners: readonly string[]) =>
   forgetNamed(trx, 'owners', 'text', owners)

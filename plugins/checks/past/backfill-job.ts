@@ -24,7 +24,7 @@ export const backfillJob: JobKind<BackfillData> = {
   name: 'checks.backfill',
   data: Joi.object({ company_id: id, source_id: id }),
   queue: { retries: 3, expireSeconds: 14_400 },
-  concurrency: { isShared: true, local: 2, perGroup: 1 },
+  concurrency: { isShared: true, local: 4, perGroup: 1 },
 }
 
 export const makeBackfillJob = (deps: CheckDeps): Job<BackfillData> => ({

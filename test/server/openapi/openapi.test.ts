@@ -197,7 +197,7 @@ t.test('the records that people work with have names, and are described once', a
 
 /** What operations may do. */
 const VERBS =
-  'acknowledge add apply bulkApply cancel capture change check create delete discard discover dismiss download dryRun exchange execute explain export find finish get import list login logout plan preview put redeliver redrive refresh register remove reset resolve restore rotate send snooze start stop test track unsubscribe update validate verify'
+  'acknowledge add apply bulkApply cancel capture change check create delete discard discover dismiss download dryRun exchange execute explain export find finish get import list login logout merge plan preview put redeliver redrive refresh register remove reset resolve restore rotate send snooze split start stop test track unsubscribe update validate verify'
 
 t.test('operations are named as methods of a client: a verb and what it is about', async t => {
   const verb = new RegExp(`^(${VERBS.replaceAll(' ', '|')})([A-Z][a-z]+)*$`)

@@ -7,6 +7,7 @@ import { html } from '../lib/html.ts'
 import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { Icon } from '../parts/icons.ts'
+import { lazy } from '../parts/lazy.ts'
 import { Loaded, Skeleton } from '../parts/states.ts'
 import { Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
@@ -15,10 +16,14 @@ import { contractAddress } from './contracts/contract-address.ts'
 import { MoveButtons, type Move } from './alert-moves.ts'
 import { Evidence } from './evidence.ts'
 import { incidentTexts } from './incidents/texts.ts'
-import { AssignDialog, nameOfAssignee } from './timeline/assign-dialog.ts'
-import { Timeline, type Activity } from './timeline/timeline.ts'
+import { nameOfAssignee } from './timeline/assignee.ts'
+import type { Activity } from './timeline/timeline.ts'
 
 const SKIM_MS = 150
+
+// They bring the forms with them, which a first look does not need.
+const Timeline = lazy(async () => (await import('./timeline/timeline.ts')).Timeline)
+const AssignDialog = lazy(async () => (await import('./timeline/assign-dialog.ts')).AssignDialog)
 
 /** Why an alert was raised, what became of it, and what to do. */
 export function AlertDetail({

@@ -20,7 +20,7 @@ import { AlertDetail } from './alert-detail.ts'
 import { AlertFilters, isFiltered, readFilters } from './alert-filters.ts'
 import { beginMove, MoveButtons, MoveDialog, MOVES, type Move, type PendingMove } from './alert-moves.ts'
 import type { ScreenProps } from './props.ts'
-import { shortNameOf } from './timeline/assign-dialog.ts'
+import { shortNameOf } from './timeline/assignee.ts'
 
 const LIMIT = 50
 

@@ -174,6 +174,11 @@ async function fill(sourceId: string, keptId: string) {
         })
       ).data.id,
     )
+  await send('POST', '/sdk/alerts/mute-windows', {
+    name: 'maintenance',
+    asset_ids: [orders],
+    ends_at: new Date(Date.now() + 3_600_000),
+  })
   return { both: await rule([sourceId, keptId]), only: await rule([orders, sourceId]) }
 }
 
@@ -211,6 +216,8 @@ t.test('a source that is removed takes every row with it that names it or a tabl
     is_active: true,
   })
   t.match((await send('GET', `/sdk/alerts/rules/${rules.only}`)).data, { asset_ids: [], is_active: false })
+  const [window] = (await send('GET', '/sdk/alerts/mute-windows')).data.items
+  t.match(window, { asset_ids: [] }, 'a window of nothing, not of all')
   t.equal((await send('GET', '/auth/preferences', undefined, tenant.token)).data.default_asset_id, null)
 })
 

@@ -13,7 +13,7 @@ import { Affected } from './affected.ts'
 import { IncidentActions } from './incident-actions.ts'
 import { PostMortem } from './post-mortem.ts'
 import { addComment, loadIncident, type Incident } from './requests.ts'
-import { nameOfAssignee } from '../timeline/assign-dialog.ts'
+import { nameOfAssignee } from '../timeline/assignee.ts'
 import { Timeline } from '../timeline/timeline.ts'
 
 /** What caused an incident, what it hits, what was done, and what can be done. */
