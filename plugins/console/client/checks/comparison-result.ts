@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
-import type { ComparisonDryRun, ComparisonExecution, ComparisonResult, Table } from 'tidemark/client'
+import type { ComparisonDryRun, ComparisonExecution, ComparisonResult } from 'tidemark/client'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import type { Check } from '../parts/check-cells.ts'
 import { Loaded } from '../parts/states.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
+import { Ago } from '../parts/time.ts'
 import { comparisonTexts } from './comparison-texts.ts'
 
 /** What a comparison found; rows that differ are there only after a run. */
@@ -39,8 +39,8 @@ export function ComparisonOutcome({
   check,
   run,
 }: {
-  table: Table
-  check: Check
+  table: { id: string; source: string }
+  check: { id: string; last_checked_at: string | null }
   run: ComparisonExecution | undefined
 }) {
   const path = { asset_id: table.id, comparison_id: check.id }
@@ -69,17 +69,14 @@ export function ComparisonOutcome({
         const shown = run ?? result
         if (!shown) return html`<p class="quiet">${comparisonTexts.notRun}</p>`
         if (shown.status === 'error') return html`<p class="bad">${shown.error_message}</p>`
-        return html`<${Numbers} found=${shown} names=${names} />
-          ${run ? html`<${DifferingRows} found=${run} names=${names} />` : html`<${NoRows} found=${shown} />`}`
+        const hasRows = shown.only_left !== null && (shown.differing_rows ?? 0) > 0
+        return html`<p class="quiet">${comparisonTexts.compared} <${Ago} at=${shown.checked_at} /></p>
+          <${Numbers} found=${shown} names=${names} />
+          ${!run && hasRows && html`<p class="quiet">${comparisonTexts.noRows}</p>`}
+          <${DifferingRows} found=${shown} names=${names} />`
       }}
     <//>
   </section>`
-}
-
-function NoRows({ found }: { found: ShownComparison }) {
-  const hasRows = found.only_left !== null && (found.differing_rows ?? 0) > 0
-  return html`${hasRows && html`<p class="quiet">${comparisonTexts.noRows}</p>`}
-    <${DifferingRows} found=${found} />`
 }
 
 /** How many rows each side has, has alone, and has with other values. */

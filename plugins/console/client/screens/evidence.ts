@@ -4,11 +4,11 @@ import { html } from '../lib/html.ts'
 import { tableAddress } from '../lib/router.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
+import { lazy } from '../parts/lazy.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import {
   type PageRequest,
   readHours,
-  loadComparisonSeries,
   loadFreshnessSeries,
   loadMetricSeries,
   loadReferentialSeries,
@@ -16,6 +16,10 @@ import {
 } from '../parts/series.ts'
 import { Status } from '../parts/status.ts'
 import { texts } from '../texts.ts'
+
+const ComparisonEvidence = lazy(
+  async () => (await import('../checks/comparison-evidence.ts')).ComparisonEvidence,
+)
 
 /** Fields of the details of alerts, of any kind. */
 interface Details {
@@ -75,15 +79,7 @@ export function Evidence({ alert }: { alert: Alert }) {
         load=${(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
       />
     </section>`
-  if (alert.event_type === 'comparison_failure')
-    return html`<section>
-      <h3>${alert.rule_name}<${Help} page="checks#comparisons" about=${alert.rule_name} /></h3>
-      <${SeriesChart}
-        id=${`series ${id}`}
-        title=${alert.rule_name}
-        load=${(page: PageRequest) => loadComparisonSeries({ table, id }, page)}
-      />
-    </section>`
+  if (alert.event_type === 'comparison_failure') return html`<${ComparisonEvidence} alert=${alert} />`
   if (alert.event_type === 'freshness_violation')
     return html`<section>
       <h3>${texts.freshness}<${Help} page="freshness#how-it-is-judged" about=${texts.freshness} /></h3>

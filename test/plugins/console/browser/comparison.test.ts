@@ -122,13 +122,61 @@ async function tryComparisons({ app, world, openAs, ready, violationsOf }: Stage
     await page.locator('.opened .readout').waitFor()
     await page.reload()
     await ready(page)
-    await page.getByText('The rows are not kept. Run it now').waitFor()
+    await page.getByText('The rows are not kept. A new run shows').waitFor()
+    await page.context().close()
+  })
+
+  /** The address of the alert about a new comparison, which has run. */
+  async function raiseAlert(level = 'rows') {
+    const { key_columns: keys, ...others } = newComparison
+    const body = level === 'rows' ? newComparison : { ...others, level }
+    const { id } = (await tenant.ask('POST', path, body)).body.data
+    await tenant.ask('POST', `${path}/${id}/execute`, {})
+    const { data } = (await tenant.ask('GET', `/api/v1/sdk/alerts?event_type=comparison_failure`)).body.data
+    return `/alerts/${data.find(({ rule_id: rule }: { rule_id: string }) => rule === id).id}`
+  }
+
+  t.test(
+    'its alert shows the numbers of both sides, and the rows that differ once it is compared',
+    async t => {
+      const { page, faults } = await openAs(tenant, await raiseAlert())
+      await page.locator('.comparison .sides').waitFor()
+      t.match(await page.locator('.comparison .sides').innerText(), /Only here\s+2\s+1/)
+      t.match(await page.locator('.comparison .bars').innerText(), /total\s+2\s+email\s+1/)
+      t.equal(await page.locator('.comparison .differing').count(), 0, 'rows are not kept')
+      await button(page, 'Compare now').click()
+      const rows = page.locator('.comparison .differing tbody tr')
+      await rows.first().waitFor()
+      t.match(await rows.filter({ hasText: '20.5' }).innerText(), /20\s+total\s+20\s+20\.5/)
+      t.match(await rows.filter({ hasText: 'email' }).innerText(), /26\s+email\s+•••\s+•••/)
+      await page.locator('.readout').waitFor()
+      t.strictSame(faults, { errors: [], elsewhere: [] })
+      await page.context().close()
+    },
+  )
+
+  t.test('an alert about aggregates shows those that differ, by the names of the sources', async t => {
+    const { page } = await openAs(tenant, await raiseAlert('aggregates'))
+    const table = page.locator('.comparison .differing')
+    await table.waitFor()
+    t.match(await table.locator('thead').innerText(), /Aggregate\s+shop\s+warehouse/)
+    t.match(await table.innerText(), /sum of total/)
+    await page.context().close()
+  })
+
+  t.test('a viewer reads the numbers of an alert and starts no comparison', async t => {
+    const address = await raiseAlert()
+    await app.query(`update users set role = 'viewer' where email = $1`, [tenant.email])
+    t.teardown(() => app.query(`update users set role = 'admin' where email = $1`, [tenant.email]))
+    const { page } = await openAs(tenant, address)
+    await page.locator('.comparison .sides').waitFor()
+    t.equal(await button(page, 'Compare now').count(), 0)
     await page.context().close()
   })
 
   for (const width of [360, 1280])
     for (const colorScheme of ['light', 'dark'] as const)
-      t.test(`form and result fit ${width} px in ${colorScheme} and are accessible`, async t => {
+      t.test(`form, result and alert fit ${width} px in ${colorScheme} and are accessible`, async t => {
         const { id } = (await tenant.ask('POST', path, newComparison)).body.data
         const { page, faults } = await open('?add=comparison', {
           viewport: { width, height: 900 },
@@ -155,6 +203,11 @@ async function tryComparisons({ app, world, openAs, ready, violationsOf }: Stage
         await page.goto(`${new URL(page.url()).origin}${table}?edit=${id}`)
         await page.locator('dl.facts').first().waitFor()
         await fits('edit')
+        await page.goto(new URL(await raiseAlert(), page.url()).href)
+        await button(page, 'Compare now').click()
+        await page.locator('.comparison .differing').waitFor()
+        await page.locator('.readout').waitFor()
+        await fits('alert')
         t.strictSame(faults, { errors: [], elsewhere: [] })
         await page.context().close()
       })
