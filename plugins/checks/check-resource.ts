@@ -42,7 +42,8 @@ export interface CheckResource<Row extends CheckRow> {
   }
   schemas: {
     id: Joi.Schema
-    list: Joi.AnySchema<Page>
+    /** By default a page, with `is_active`. */
+    list?: Joi.AnySchema<Page>
     create: Joi.AnySchema<object>
     patch: Joi.AnySchema<object>
     get?: Joi.AnySchema<object>
@@ -60,8 +61,12 @@ export interface CheckResource<Row extends CheckRow> {
   createdDetails?(row: Row): ShownFields
   /** What it is about; null of one that is about a part of it only. */
   subjectOf(row: Row): CheckSubject | null
-  presentSummary(totals: CheckTotals, trx: Transaction, asset: Asset): ShownFields | Promise<ShownFields>
-  list(request: AnyRequest, assetId: string, query: Page): Promise<PresentedPage>
+  /** By default the numbers that `totalsReply` describes, by the last word of `names.many`. */
+  presentSummary?(totals: CheckTotals, trx: Transaction, asset: Asset): ShownFields | Promise<ShownFields>
+  /** By default the checks of the asset, newest first, each as `present` shows it without a query. */
+  list?(request: AnyRequest, assetId: string, query: Page): Promise<PresentedPage>
+  /** What columns of the checks of that list are, besides `is_active`. */
+  listFilter?(query: Page): Record<string, unknown>
   /** @param audit is called in the transaction that stores the row */
   create(
     companyId: string,

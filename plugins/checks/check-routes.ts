@@ -27,6 +27,7 @@ import type { CheckDeps } from './deps.ts'
 import { publicIdOf } from './kind.ts'
 import { CheckResult, type CheckRow } from './models.ts'
 import { presentPartsUse } from './parts/parts-use.ts'
+import { listQuery, listRows, presentTotals } from './resource-defaults.ts'
 import { runRow } from './run/select.ts'
 import { countChecks, findCheck } from './store.ts'
 import type { StopListener } from './declared/declared-checks.ts'
@@ -94,18 +95,23 @@ export function checkRoutes<Row extends CheckRow>(
         inCompany(request, async trx => {
           const asset = await assetOf(trx, request)
           const totals = await countChecks(trx, kind, asset)
-          return { data: await resource.presentSummary(totals, trx, asset) }
+          const data = resource.presentSummary
+            ? await resource.presentSummary(totals, trx, asset)
+            : presentTotals(many.split(' ').at(-1)!, totals)
+          return { data }
         }),
     }),
     route('GET', base, access.read, {
       id: `list${name}s`,
       description: `List the ${many} of an asset`,
       notes: 'Those of a table, or of a source with all its tables; active and inactive ones.',
-      validate: { params: assetParams, query: schemas.list },
+      validate: { params: assetParams, query: schemas.list ?? listQuery },
       response: replies.list,
       handler: async request => {
         const { query } = request
-        const { items, total } = await resource.list(request, assetIdOf(request), query)
+        const { items, total } = resource.list
+          ? await resource.list(request, assetIdOf(request), query)
+          : await inCompany(request, async trx => listRows(trx, resource, await assetOf(trx, request), query))
         return { data: { items }, pagination: pagination(total, query) }
       },
     }),

@@ -157,6 +157,9 @@ export interface TableNames {
   otherSchema: string | null
   otherTable: string | null
   isOtherActive: boolean | null
+  /** The source of its second table. */
+  otherSourceId: string | null
+  otherSource: string | null
 }
 
 /** An outcome of one series of a check, judged. */

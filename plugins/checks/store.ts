@@ -38,6 +38,7 @@ export function checksWithNames<Row extends CheckRow>(
     .innerJoin('tables', 'tables.id', 'checks.tableId')
     .innerJoin('sources', 'sources.id', 'checks.sourceId')
     .leftJoin('tables as other', 'other.id', 'checks.otherTableId')
+    .leftJoin('sources as otherSources', 'otherSources.id', 'other.sourceId')
     .select(
       'checks.*',
       'tables.catalogName',
@@ -50,6 +51,8 @@ export function checksWithNames<Row extends CheckRow>(
       'other.schemaName as otherSchema',
       'other.name as otherTable',
       'other.isActive as isOtherActive',
+      'other.sourceId as otherSourceId',
+      'otherSources.name as otherSource',
     )
   return named as unknown as QueryBuilder<Named<Row>, Named<Row>[]>
 }

@@ -7,10 +7,10 @@ import type { Transaction } from '../../server/database/database.ts'
 import { hasCode, invalidField, invalidInput } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { CatalogApi, TableContext } from '../catalog/api.ts'
-import type { AskEngine } from '../checks/api.ts'
+import type { AskEngine, CheckChange } from '../checks/api.ts'
 import { assertWindow, insertChecks, namingField, refusalMessage, windowColumnsOf } from '../checks/kit.ts'
 import type { ComparisonDeps, MeasureDeps } from './deps.ts'
-import { comparisonFields, storedPair, type NewComparison } from './fields.ts'
+import { comparisonFields, storedPair, type ComparisonPatch, type NewComparison } from './fields.ts'
 import { Comparison, type NamedComparison } from './models.ts'
 
 /** The two tables of a comparison. */
@@ -127,8 +127,14 @@ function assertLevel(body: Body): void {
   assertLimits(level, body)
 }
 
+/** What a patch changes. @throws 400 `VALIDATION_ERROR` for limits that the level has not */
+export function changeOf(comparison: Comparison, patch: ComparisonPatch): CheckChange<Comparison> {
+  assertLimits(comparison.level, patch)
+  return { columns: columnsOf<Comparison>(comparisonFields, patch) }
+}
+
 /** @throws 400 `VALIDATION_ERROR` */
-export function assertLimits(
+function assertLimits(
   level: Comparison['level'],
   limits: Partial<Pick<NewComparison, 'max_differing_rows' | 'max_differing_percent'>>,
 ): void {

@@ -3,7 +3,6 @@ import { defaultsOf, withoutDefaults } from '../../server/http/fields.ts'
 import { validateBody } from '../../server/http/validate-body.ts'
 import type { CheckedTable, CheckFields, CheckResource } from '../checks/api.ts'
 import { checksWithNames } from '../checks/kit.ts'
-import { findRightSources } from './comparisons.ts'
 import { assertComparable, findRight, rowOf, usualName } from './create.ts'
 import type { ComparisonDeps } from './deps.ts'
 import { comparisonFields, presentPair, storedPair, type NewComparison } from './fields.ts'
@@ -34,9 +33,8 @@ export function comparisonDeclaration({
       const comparisons = await checksWithNames(trx, Comparison)
         .where('checks.sourceId', source.id)
         .orderBy('checks.id')
-      const rights = await findRightSources(trx, comparisons)
       return comparisons.map(comparison => {
-        const right = rights.get(comparison.otherTableId!)!
+        const right = { id: comparison.otherSourceId!, name: comparison.otherSource! }
         const fields = {
           right_source: right.name,
           right_table_path: rightPath(comparison),

@@ -29,14 +29,14 @@ export function presentSettings(comparison: Comparison) {
   }
 }
 
-/** A comparison as the API shows it, in lists too. @param rightSource the name of the source of its right table */
-export function presentComparison(comparison: NamedComparison, rightSource: string) {
+/** A comparison as the API shows it, in lists too. */
+export function presentComparison(comparison: NamedComparison) {
   return {
     id: `c_${comparison.uuid}`,
     internal_id: Number(comparison.id),
     asset_id: comparison.sourceId,
     table_path: leftPath(comparison),
-    right_source: rightSource,
+    right_source: comparison.otherSource ?? '',
     right_table_path: rightPath(comparison),
     ...presentSettings(comparison),
     ...presentFields(limitFields, limitsOf(comparison)),

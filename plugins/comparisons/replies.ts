@@ -4,6 +4,7 @@ import { trialReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { exampleRecord, held, inData, inItems, record, reply } from '../../server/http/envelopes.ts'
 import { replyKeys } from '../../server/http/fields.ts'
+import { totalsReply } from '../checks/kit.ts'
 import { comparisonFields } from './fields.ts'
 
 const { id, text, time, count, integer, number } = held
@@ -114,18 +115,9 @@ const dryRun = exampleRecord({
   ...trialReply,
 }).label('ComparisonDryRun')
 
-const summary = exampleRecord({
-  total_comparisons: count.example(2),
-  active_comparisons: count.example(2),
-  passing_comparisons: count.description('Active comparisons that passed last.').example(1),
-  failing_comparisons: count.example(1),
-  error: count.description('Comparisons that could not run.').example(0),
-  last_check_at: time.allow(null).example('2026-03-09T08:15:04.000Z'),
-}).label('ComparisonSummary')
-
 /** Replies about comparisons, for the `response` of a route. */
 export const replies = {
-  summary: reply(inData(summary)),
+  summary: reply(inData(totalsReply('comparisons', 'ComparisonSummary'))),
   list: reply(inItems(comparison)),
   created: reply(inData(comparison), 201),
   dryRun: reply(inData(dryRun).description('The outcome now')),

@@ -1,7 +1,6 @@
 import Joi from 'joi'
 import { dryRunKeys, tablePath } from '../../server/http/check-schemas.ts'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
-import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 import { comparisonFields } from './fields.ts'
 
 /** The public id, or the internal one; whatever else it is names no comparison. */
@@ -45,8 +44,6 @@ export const dryRun = newComparison.keys({ asset_id: dryRunKeys.asset_id }).exam
 export const comparisonPatch = Joi.object(patchKeys(comparisonFields))
   .required()
   .example({ max_differing_percent: 0.1 })
-
-export const comparisonList = Joi.object({ is_active: queryBoolean, ...pageQuery() })
 
 /** Nothing can be chosen. */
 export const emptyBody = Joi.object({}).allow(null).example({})

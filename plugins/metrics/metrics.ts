@@ -1,14 +1,13 @@
-import { IS_OF_ASSET, whereAsset } from '../../server/database/asset-rows.ts'
+import { IS_OF_ASSET } from '../../server/database/asset-rows.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { joinedPageOf, newestFirst, type Page } from '../../server/http/page.ts'
+import type { Page } from '../../server/http/page.ts'
 import { percentOf } from '../../server/percent.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset } from '../catalog/api.ts'
 import type { CheckChange, CheckTotals } from '../checks/api.ts'
-import { checksWithNames } from '../checks/kit.ts'
 import type { MetricDeps } from './deps.ts'
 import { metricFields, type MetricPatch } from './fields.ts'
-import { Metric } from './models.ts'
+import type { Metric } from './models.ts'
 import { hasThreshold, requireSensibleThresholds } from './thresholds.ts'
 
 /**
@@ -30,17 +29,7 @@ export function changeOf(
   return { columns, isRelearned: patch.capture_interval !== undefined }
 }
 
-export type MetricFilter = Page & { metric_type?: string; is_active?: boolean }
-
-/** One page of an asset's metrics, newest first, and how many there are. */
-export async function listMetrics(trx: Transaction, asset: Asset, filter: MetricFilter) {
-  const query = whereAsset(Metric.query(trx), Metric, asset).orderBy(NEWEST_FIRST)
-  if (filter.metric_type !== undefined) void query.where('checks.type', filter.metric_type)
-  if (filter.is_active !== undefined) void query.where('checks.isActive', filter.is_active)
-  return joinedPageOf(query, filter, page => checksWithNames(trx, Metric, page).orderBy(NEWEST_FIRST))
-}
-
-const NEWEST_FIRST = newestFirst('checks.createdAt', 'checks.id')
+export type MetricFilter = Page & { metric_type?: string }
 
 /** How the active metrics of an asset did last, and how many snapshots there are of its metrics. */
 export async function presentSummary(totals: CheckTotals, trx: Transaction, { source, table }: Asset) {

@@ -1,4 +1,3 @@
-import { inCompany } from '../../server/http/access.ts'
 import type { CheckResource } from '../checks/api.ts'
 import { resultsOf } from '../checks/kit.ts'
 import { createMetric } from './create.ts'
@@ -6,7 +5,7 @@ import { metricDeclaration } from './declaration.ts'
 import { dryRunMetric, type MetricDryRun } from './dry-run.ts'
 import type { MetricDeps } from './deps.ts'
 import type { MetricPatch, NewMetric } from './fields.ts'
-import { changeOf, listMetrics, presentSummary, type MetricFilter } from './metrics.ts'
+import { changeOf, presentSummary, type MetricFilter } from './metrics.ts'
 import type { Metric } from './models.ts'
 import { presentMetric, presentSnapshot } from './present.ts'
 import { replies } from './replies.ts'
@@ -14,7 +13,7 @@ import * as schemas from './schemas.ts'
 
 /** Metrics as the API offers them. */
 export function metricResource(deps: MetricDeps): CheckResource<Metric> {
-  const { catalog, kind, operatingSchedules, types } = deps
+  const { kind, operatingSchedules, types } = deps
   const metricTypes = () => types.all().flatMap(check => (check.family === 'metric' ? [check.name] : []))
   return {
     kind,
@@ -44,12 +43,10 @@ export function metricResource(deps: MetricDeps): CheckResource<Metric> {
     subjectOf: ({ tableId, type, columnName: column, filter, windowSize, groupByColumns: groups }) =>
       filter !== null || windowSize !== null || groups.length > 0 ? null : { tableId, type, column },
     presentSummary,
-    list: (request, assetId, query) =>
-      inCompany(request, async trx => {
-        const asset = await catalog.findAsset(trx, assetId)
-        const { results, total } = await listMetrics(trx, asset, query as MetricFilter)
-        return { items: results.map(presentMetric), total }
-      }),
+    listFilter: query => {
+      const { metric_type: type } = query as MetricFilter
+      return type === undefined ? {} : { 'checks.type': type }
+    },
     async create(companyId, assetId, body, audit) {
       const { metric, backfill } = await createMetric(deps, companyId, assetId, body as NewMetric, audit)
       return { ...presentMetric(metric), ...(backfill && { backfill }) }

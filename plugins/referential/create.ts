@@ -4,14 +4,13 @@ import { validateFilterOnEngine, validationSession } from '../../checks/engine-v
 import { findFilterProblem, readFilter } from '../../checks/plan.ts'
 import { comparison, incomparable } from '../../checks/referential.ts'
 import type { Transaction } from '../../server/database/database.ts'
-import { hasCode, invalidInput, type InputError } from '../../server/http/errors.ts'
+import { hasCode, invalidField, invalidInput, type InputError } from '../../server/http/errors.ts'
 import { columnsOf } from '../../server/http/fields.ts'
 import type { Asset, CatalogApi, Table } from '../catalog/api.ts'
-import type { AskEngine, WindowColumns } from '../checks/api.ts'
+import type { AskEngine, CheckChange, WindowColumns } from '../checks/api.ts'
 import { insertChecks, namingField, refusalMessage, requestedWindow, withWindow } from '../checks/kit.ts'
-import { assertLimits } from './checks.ts'
 import type { ReferentialDeps } from './deps.ts'
-import { checkFields, type NewCheck } from './fields.ts'
+import { checkFields, type CheckPatch, type NewCheck } from './fields.ts'
 import { ReferentialCheck, type NamedCheck } from './models.ts'
 
 /** Two tables of one source, as a check is stored of them. */
@@ -187,4 +186,19 @@ async function askEngine(
     if (hasCode(error, 'UNAVAILABLE')) return null
     throw error
   }
+}
+
+/** @throws 400 `VALIDATION_ERROR` when the limits of children per parent exclude every number */
+function assertLimits({
+  min_child_count: minimum = null,
+  max_child_count: maximum = null,
+}: Pick<CheckPatch, 'min_child_count' | 'max_child_count'>): void {
+  if (minimum === null || maximum === null || Number(minimum) <= Number(maximum)) return
+  throw invalidField('min_child_count', `must not be above max_child_count, which is ${maximum}`)
+}
+
+/** What a patch changes. @throws 400 `VALIDATION_ERROR` when the limits do not fit together any more */
+export function changeOf(check: ReferentialCheck, patch: CheckPatch): CheckChange<ReferentialCheck> {
+  assertLimits({ min_child_count: check.minChildCount, max_child_count: check.maxChildCount, ...patch })
+  return { columns: columnsOf<ReferentialCheck>(checkFields, patch) }
 }

@@ -9,6 +9,7 @@ import {
 import { trialReply, warningsReply } from '../../server/http/trial-schemas.ts'
 import { checkRemoval, managedFields } from '../../server/http/check-owner.ts'
 import { replyKeys } from '../../server/http/fields.ts'
+import { totalsReply } from '../checks/kit.ts'
 import { checkFields, generalFields } from './fields.ts'
 import { exampleRecord, held, inData, inItems, reply } from '../../server/http/envelopes.ts'
 
@@ -81,18 +82,9 @@ const dryRun = exampleRecord({
   warnings: warningsReply,
 }).label('ReferentialDryRun')
 
-const summary = exampleRecord({
-  total_checks: count.example(2),
-  active_checks: count.example(2),
-  passing_checks: count.description('Active checks that passed last.').example(1),
-  failing_checks: count.example(1),
-  error: count.description('Checks that could not run.').example(0),
-  last_check_at: time.allow(null).example('2026-03-09T08:15:04.000Z'),
-}).label('ReferentialSummary')
-
 /** Replies about referential checks, for the `response` of a route. */
 export const replies = {
-  summary: reply(inData(summary)),
+  summary: reply(inData(totalsReply('checks', 'ReferentialSummary'))),
   list: reply(inItems(check)),
   created: reply(inData(check), 201),
   dryRun: reply(inData(dryRun).description('The outcome now')),

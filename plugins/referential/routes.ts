@@ -1,7 +1,5 @@
-import { inCompany } from '../../server/http/access.ts'
 import type { CheckResource } from '../checks/api.ts'
-import { changeOf, listChecks, type CheckFilter } from './checks.ts'
-import { createCheck } from './create.ts'
+import { changeOf, createCheck } from './create.ts'
 import { checkDeclaration } from './declaration.ts'
 import { dryRunCheck, type ReferentialDryRun } from './dry-run.ts'
 import type { ReferentialDeps } from './deps.ts'
@@ -16,7 +14,7 @@ const SAMPLE_LIMIT = 10
 
 /** Referential checks as the API offers them. */
 export function referentialResource(deps: ReferentialDeps): CheckResource<ReferentialCheck> {
-  const { catalog, kind, operatingSchedules } = deps
+  const { kind, operatingSchedules } = deps
   return {
     kind,
     names: {
@@ -32,7 +30,6 @@ export function referentialResource(deps: ReferentialDeps): CheckResource<Refere
     },
     schemas: {
       id: schemas.checkId,
-      list: schemas.checkList,
       create: schemas.newCheck,
       patch: schemas.checkPatch,
       run: schemas.emptyBody,
@@ -41,20 +38,6 @@ export function referentialResource(deps: ReferentialDeps): CheckResource<Refere
     identify: ({ name }) => ({ title: `Referential check ${name}`, details: { name } }),
     subjectOf: ({ tableId, columnName: column, filter, windowSize }) =>
       filter === null && windowSize === null ? { tableId, type: 'referential', column } : null,
-    presentSummary: ({ total, active, pass, fail, error, lastCheckedAt }) => ({
-      total_checks: total,
-      active_checks: active,
-      passing_checks: pass,
-      failing_checks: fail,
-      error,
-      last_check_at: lastCheckedAt,
-    }),
-    list: (request, assetId, query) =>
-      inCompany(request, async trx => {
-        const asset = await catalog.findAsset(trx, assetId)
-        const { results, total } = await listChecks(trx, asset, query as CheckFilter)
-        return { items: results.map(presentCheck), total }
-      }),
     create: async (companyId, assetId, body, audit) =>
       presentCheck(await createCheck(deps, companyId, assetId, body as NewCheck, audit)),
     present: (_trx, check) => presentCheck(check),

@@ -2,7 +2,6 @@ import Joi from 'joi'
 import { columnName, dryRunKeys, tablePath } from '../../server/http/check-schemas.ts'
 import { createKeys, patchKeys } from '../../server/http/fields.ts'
 import { checkFields } from './fields.ts'
-import { pageQuery, queryBoolean } from '../../server/http/page.ts'
 
 /** The public id, or the internal one; whatever else it is names no check. */
 export const checkId = Joi.string().required()
@@ -39,8 +38,6 @@ export const dryRun = newCheck.keys({ asset_id: dryRunKeys.asset_id }).example(
 )
 
 export const checkPatch = Joi.object(patchKeys(checkFields)).required().example({ max_orphan_percent: 0.5 })
-
-export const checkList = Joi.object({ is_active: queryBoolean, ...pageQuery() })
 
 /** Nothing can be chosen. */
 export const emptyBody = Joi.object({}).allow(null).example({})

@@ -62,7 +62,9 @@ t.test('it has the endpoints of every kind', async t => {
   t.match((await tenant.ask('GET', `${budgets}/${id}/results`)).body.data.items, [
     { status: 'pass', rows: 3 },
   ])
-  t.match((await tenant.ask('GET', `${budgets}/summary`)).body.data, { total: 1, failing: 0 })
+  t.match((await tenant.ask('GET', `${budgets}/summary`)).body.data, {
+    ...{ total_budgets: 1, active_budgets: 1, failing_budgets: 0 },
+  })
   t.match((await tenant.ask('GET', `${budgets}/${id}`)).body.data, { id, max_rows: 5, status: 'pass' })
   t.match(await tenant.ask('DELETE', `${budgets}/${id}`), {
     status: 200,

@@ -8,14 +8,13 @@ import {
   inData,
   inItems,
   managedFields,
-  pageQuery,
   patchKeys,
-  queryBoolean,
   reply,
   replyKeys,
   shared,
   statementsReply,
   tablePath,
+  totalsReply,
   trialReply,
   warningsReply,
   type CreateBody,
@@ -53,7 +52,6 @@ export const declaredBudget = newBudget.keys({ table_path: Joi.forbidden() })
 
 export const schemas = {
   id: Joi.string().max(100).required(),
-  list: Joi.object({ is_active: queryBoolean, ...pageQuery() }),
   create: newBudget,
   patch: Joi.object(patchKeys(budgetFields)).required().example({ max_rows: 2_000 }),
   run: Joi.object({}).allow(null).example({}),
@@ -87,10 +85,6 @@ const result = exampleRecord({
   checked_at: time.example('2026-03-09T08:15:04.000Z'),
 }).label('RowBudgetResult')
 
-const summary = exampleRecord({ total: count.example(2), failing: count.example(1) }).label(
-  'RowBudgetSummary',
-)
-
 const dryRun = exampleRecord({
   sql: statementsReply.example([{ text: 'select count(*) from "public"."orders"', values: [] }]),
   ...measured,
@@ -99,7 +93,7 @@ const dryRun = exampleRecord({
 }).label('RowBudgetDryRun')
 
 export const replies = {
-  summary: reply(inData(summary)),
+  summary: reply(inData(totalsReply('budgets', 'RowBudgetSummary'))),
   list: reply(inItems(budget)),
   created: reply(inData(budget), 201),
   get: reply(inData(budget)),

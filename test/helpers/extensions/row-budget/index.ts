@@ -6,8 +6,8 @@ import { budgetResource } from './resource.ts'
 export const plugin: Plugin<undefined> = {
   name: 'row-budgets',
   register(server) {
-    const { catalog, checks } = server.plugins
+    const { checks } = server.plugins
     checks.addKind(rowBudgets)
-    server.route(checks.routesOf(budgetResource({ db: server.db, catalog, checks })))
+    server.route(checks.routesOf(budgetResource({ db: server.db, checks })))
   },
 }

@@ -3,23 +3,17 @@ import {
   columnsOf,
   defaultsOf,
   formatName,
-  inCompany,
   insertChecks,
-  joinedPageOf,
-  newestFirst,
   presentFields,
   publicIdOf,
   validateBody,
-  whereAsset,
   withoutDefaults,
-  type CatalogApi,
   type CheckFields,
   type CheckResource,
   type CheckResult,
   type ChecksApi,
   type CheckToStore,
   type Database,
-  type Page,
 } from 'tidemark/check-kind'
 import {
   budgetFields,
@@ -36,11 +30,8 @@ import { RowBudget, type NamedBudget } from './models.ts'
 
 interface Deps {
   db: Database
-  catalog: CatalogApi
   checks: ChecksApi
 }
-
-const NEWEST_FIRST = newestFirst('checks.createdAt', 'checks.id')
 
 /** What is measured for a budget, as a metric would be. */
 const ROWS = {
@@ -53,7 +44,7 @@ const ROWS = {
 } as const
 
 /** Row budgets as the API offers them. */
-export function budgetResource({ db, catalog, checks }: Deps): CheckResource<RowBudget> {
+export function budgetResource({ db, checks }: Deps): CheckResource<RowBudget> {
   return {
     kind: rowBudgets,
     names: {
@@ -71,18 +62,6 @@ export function budgetResource({ db, catalog, checks }: Deps): CheckResource<Row
     replies,
     identify: ({ name }) => ({ title: `Row budget ${name}`, details: { name } }),
     subjectOf: ({ tableId }) => ({ tableId, type: 'row_budget', column: null }),
-    presentSummary: ({ total, fail }) => ({ total, failing: fail }),
-    list: (request, assetId, query) =>
-      inCompany(request, async trx => {
-        const asset = await catalog.findAsset(trx, assetId)
-        const { is_active: isActive, ...page } = query as Page & { is_active?: boolean }
-        const budgets = whereAsset(RowBudget.query(trx), RowBudget, asset).orderBy(NEWEST_FIRST)
-        if (isActive !== undefined) void budgets.where('checks.isActive', isActive)
-        const { results, total } = await joinedPageOf(budgets, page, some =>
-          checksWithNames(trx, RowBudget, some).orderBy(NEWEST_FIRST),
-        )
-        return { items: results.map(presentBudget), total }
-      }),
     async create(companyId, assetId, body, audit) {
       const { table_path: path, ...fields } = body as NewBudget
       const table = await checks.configure(companyId, assetId, { ...ROWS, tablePath: path })
