@@ -12,9 +12,9 @@ import {
   type DestinationType,
 } from '../../../../plugins/alerts/destinations/destination.ts'
 import { factsOf } from '../../../../plugins/alerts/destinations/facts.ts'
-import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
-import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
-import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
+import { pagerduty } from '../../../../plugins/alerts/destinations/types/pagerduty.ts'
+import { slack } from '../../../../plugins/alerts/destinations/types/slack.ts'
+import { teams } from '../../../../plugins/alerts/destinations/types/teams.ts'
 import { createDestinationRegistry } from '../../../../plugins/alerts/destinations/registry.ts'
 import { webhook } from '../../../../plugins/alerts/destinations/webhook.ts'
 import { alertKinds } from '../../../../plugins/catalog/alert-kinds.ts'

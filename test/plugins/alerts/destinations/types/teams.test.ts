@@ -3,13 +3,13 @@ import {
   answerOutcome,
   composeSample,
   samplePayloads,
-} from '../../../../plugins/alerts/destinations/conformance.ts'
-import type { DeliveryOutcome } from '../../../../plugins/alerts/destinations/destination.ts'
-import { teams } from '../../../../plugins/alerts/destinations/teams.ts'
-import { startReceiver } from '../../../helpers/receiver.ts'
-import { startServer } from '../../../helpers/server.ts'
-import { teamsPlace } from '../fake-receivers.ts'
-import { ALERTS, makeWorld } from '../world.ts'
+} from '../../../../../plugins/alerts/destinations/conformance.ts'
+import type { DeliveryOutcome } from '../../../../../plugins/alerts/destinations/destination.ts'
+import { teams } from '../../../../../plugins/alerts/destinations/types/teams.ts'
+import { startReceiver } from '../../../../helpers/receiver.ts'
+import { startServer } from '../../../../helpers/server.ts'
+import { teamsPlace } from '../../fake-receivers.ts'
+import { ALERTS, makeWorld } from '../../world.ts'
 
 interface Element {
   style?: string

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome } from './destination.ts'
+import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome } from '../destination.ts'
 
 interface SlackConfig {
   webhook_url: string

@@ -1,13 +1,13 @@
 import Joi from 'joi'
-import { removeBidiControls } from './describe.ts'
-import { httpsUrl, shorten } from './destination.ts'
+import { removeBidiControls } from '../describe.ts'
+import { httpsUrl, shorten } from '../destination.ts'
 import type {
   DeliveryContext,
   DeliveryOutcome,
   DestinationType,
   Payload,
   PayloadDescription,
-} from './destination.ts'
+} from '../destination.ts'
 
 interface PagerDutyConfig {
   routing_key: string

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { composeSample, samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
-import { pagerduty } from '../../../../plugins/alerts/destinations/pagerduty.ts'
-import { startReceiver } from '../../../helpers/receiver.ts'
-import { startServer } from '../../../helpers/server.ts'
-import { pagerDutyPlace, ROUTING_KEY } from '../fake-receivers.ts'
-import { ALERTS, makeWorld } from '../world.ts'
+import { composeSample, samplePayloads } from '../../../../../plugins/alerts/destinations/conformance.ts'
+import { pagerduty } from '../../../../../plugins/alerts/destinations/types/pagerduty.ts'
+import { startReceiver } from '../../../../helpers/receiver.ts'
+import { startServer } from '../../../../helpers/server.ts'
+import { pagerDutyPlace, ROUTING_KEY } from '../../fake-receivers.ts'
+import { ALERTS, makeWorld } from '../../world.ts'
 
 async function start(t: Parameters<typeof startServer>[0]) {
   const app = await startServer(t, { settings: { BASE_URL: 'https://observe.example.com' } })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { composeSample, samplePayloads } from '../../../../plugins/alerts/destinations/conformance.ts'
-import { slack } from '../../../../plugins/alerts/destinations/slack.ts'
-import { startReceiver } from '../../../helpers/receiver.ts'
-import { startServer } from '../../../helpers/server.ts'
-import { slackPlace } from '../fake-receivers.ts'
-import { ALERTS, makeWorld } from '../world.ts'
+import { composeSample, samplePayloads } from '../../../../../plugins/alerts/destinations/conformance.ts'
+import { slack } from '../../../../../plugins/alerts/destinations/types/slack.ts'
+import { startReceiver } from '../../../../helpers/receiver.ts'
+import { startServer } from '../../../../helpers/server.ts'
+import { slackPlace } from '../../fake-receivers.ts'
+import { ALERTS, makeWorld } from '../../world.ts'
 
 interface Element {
   text?: string
