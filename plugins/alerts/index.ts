@@ -7,6 +7,9 @@ import type { Deps } from './deps.ts'
 import { destinationRoutes } from './destination-routes.ts'
 import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
+import { discord } from './destinations/types/discord.ts'
+import { googleChat } from './destinations/types/google-chat.ts'
+import { opsgenie } from './destinations/types/opsgenie.ts'
 import { pagerduty } from './destinations/types/pagerduty.ts'
 import { createDestinationRegistry } from './destinations/registry.ts'
 import { sealedColumns } from './destinations/secrets.ts'
@@ -73,6 +76,9 @@ export const alerts = feature<PluginProperties['alerts']>({
       teams,
       email({ db, lookUps, mail: server.mail, subscriptions }),
       pagerduty,
+      googleChat,
+      discord,
+      opsgenie,
     ]
     types.add(...(builtIn as DestinationType[]))
     kinds.add(destinationDisabled)

@@ -2,11 +2,11 @@
 import type { Behaviour, Received } from '../../helpers/receiver.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the bodies are looked at as what they are
-type Json = any
+export type Json = any
 
 type Judge = (request: Received, body: Json) => [status: number, body: string]
 
-function behaviour(judge: Judge): Behaviour {
+export function behaviour(judge: Judge): Behaviour {
   return (request, response) => {
     let body: Json
     try {
@@ -19,7 +19,7 @@ function behaviour(judge: Judge): Behaviour {
   }
 }
 
-const isText = (text: unknown, most: number) =>
+export const isText = (text: unknown, most: number) =>
   typeof text === 'string' && text.length > 0 && [...text].length <= most && text.length <= most
 
 /** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks and /reference/block-kit/blocks */

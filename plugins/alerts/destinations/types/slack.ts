@@ -1,5 +1,6 @@
 import Joi from 'joi'
 import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome } from '../destination.ts'
+import { escapeTags } from './escape.ts'
 
 interface SlackConfig {
   webhook_url: string
@@ -30,7 +31,7 @@ export const slack: DestinationType<SlackConfig> = {
     ])
     return JSON.stringify({
       // Shown in notifications, and parsed for mentions even without `mrkdwn`.
-      text: escape(`${symbol} ${heading}`),
+      text: escapeTags(`${symbol} ${heading}`),
       mrkdwn: false,
       unfurl_links: false,
       unfurl_media: false,
@@ -65,11 +66,6 @@ const richText = (elements: object[]) => ({
   type: 'rich_text',
   elements: [{ type: 'rich_text_section', elements }],
 })
-
-/** The characters of mentions and links: https://docs.slack.dev/messaging/formatting-message-text */
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
 
 /** Error codes in the body of a refusal, with what to do about them. */
 const REFUSALS: [RegExp, string][] = [

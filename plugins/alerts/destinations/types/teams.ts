@@ -1,5 +1,11 @@
 import Joi from 'joi'
-import { httpsUrl, shorten, type DestinationType, type DeliveryOutcome, type Payload } from '../destination.ts'
+import {
+  httpsUrl,
+  shorten,
+  type DestinationType,
+  type DeliveryOutcome,
+  type Payload,
+} from '../destination.ts'
 
 interface TeamsConfig {
   webhook_url: string
