@@ -9,6 +9,7 @@ import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
 import { discord } from './destinations/types/discord.ts'
 import { googleChat } from './destinations/types/google-chat.ts'
+import { jira } from './destinations/types/jira.ts'
 import { opsgenie } from './destinations/types/opsgenie.ts'
 import { pagerduty } from './destinations/types/pagerduty.ts'
 import { createDestinationRegistry } from './destinations/registry.ts'
@@ -79,6 +80,7 @@ export const alerts = feature<PluginProperties['alerts']>({
       googleChat,
       discord,
       opsgenie,
+      jira,
     ]
     types.add(...(builtIn as DestinationType[]))
     kinds.add(destinationDisabled)
