@@ -45,7 +45,7 @@ export {
 } from './past/runs.ts'
 export { loadStates, relearn } from './past/states.ts'
 export { tableRefusal } from './run/measure.ts'
-export { totalsReply } from './resource-defaults.ts'
+export { totalsReply } from './list/resource-defaults.ts'
 export { causesWithoutSecondTable, loadSecondTables } from './second-tables.ts'
 export { findTheSame } from './reconcile/same-check.ts'
 export { storeFindings, storePastFindings, type PastFinding, type SourceFinding } from './run/findings.ts'

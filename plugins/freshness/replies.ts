@@ -98,7 +98,7 @@ const listed = exampleRecord({ ...freshnessFields, readiness: readiness.example(
 
 const meta = exampleRecord(metaFields).label('FreshnessMeta')
 const bare = Joi.alternatives()
-  .try(inEnvelope(freshness, meta), inEnvelope(ofSource(listed)))
+  .try(inEnvelope(freshness, meta), inEnvelope(ofSource(listed).label('SourceReadiness')))
   .example({ success: true, data: exampleIn(freshness), message: '', error: '', meta: exampleIn(meta) })
   .description('The freshness of a table; of a source, counts and its tables.')
 

@@ -27,7 +27,7 @@ export const validity = feature<ValidityApi>({
       server.checks
         .all()
         .filter(({ family }) => family === 'rule')
-        .map(({ name, config }) => configSchema(`${name}_RuleConfig`, config, `Of rule_type ${name}.`))
+        .map(({ name, config }) => configSchema(`${name}_RuleConfig`, config, `Of ${name}.`))
     const { db, checks: types } = server
     const { catalog, operatingSchedules, checks } = server.plugins
     const kind = makeValidityKind({ types })

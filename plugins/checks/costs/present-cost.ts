@@ -37,7 +37,6 @@ export const costReply = exampleRecord({
   notes: texts.description('What else there is to know of it, sentences.').example([]),
 })
   .allow(null)
-  .example(null)
   .label('CheckCost')
   .description('What it would read; null where the source was not asked.')
 

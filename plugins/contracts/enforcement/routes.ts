@@ -21,7 +21,15 @@ import {
 } from './contracts.ts'
 import { previewContract } from '../adoption/preview.ts'
 import { presentClause, presentContract, presentEvent } from './present.ts'
-import { bindingQuery, contractBody, contractList, contractParams, historyQuery, replies } from './schemas.ts'
+import {
+  bindingQuery,
+  contractBody,
+  plannedContract,
+  contractList,
+  contractParams,
+  historyQuery,
+  replies,
+} from './schemas.ts'
 import { readContract, readUpload } from './upload.ts'
 import type { ContractsDeps } from '../deps.ts'
 
@@ -75,7 +83,7 @@ export const enforcementRoutes = (deps: ContractsDeps, validator: ContractValida
     notes:
       'Takes what the PUT takes, and stores nothing. Checks and freshness schedules that judge a clause already are adopted, not made twice: `checks` counts them, and `message` says it in a sentence.',
     payload: CONTRACT_PAYLOAD,
-    validate: { params: contractParams, query: bindingQuery, payload: contractBody },
+    validate: { params: contractParams, query: bindingQuery, payload: plannedContract },
     response: replies.preview,
     app: { isHeavy: true, errors: ['ASSET_NOT_FOUND'] },
     handler: async request => {

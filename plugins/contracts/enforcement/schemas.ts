@@ -69,6 +69,13 @@ export const contractBody = Joi.alternatives(
   Joi.any().description('Other JSON, which is an invalid contract'),
 ).required()
 
+/** The same, without saying again what the fields are. */
+export const plannedContract = Joi.alternatives(
+  Joi.object().unknown().description('As the PUT takes it.').example({ contract: 'id: orders' }),
+  Joi.string().example('id: orders'),
+  Joi.any(),
+).required()
+
 const { id, text, time, count, flag } = held
 
 const counts = record({ passing: count, failing: count, pending: count, not_enforced: count })

@@ -11,6 +11,7 @@ const { source } = await world(
    create table notes (body text);
    insert into orders select n, n % 50, now() - make_interval(hours => n) from generate_series(1, 500) n`,
 )
+const now = Date.now()
 await storeProfile(server, {
   ...{ companyId: tenant.companyId, sourceId: source.id, table: 'orders', rows: 500 },
   columns: [
@@ -20,7 +21,7 @@ await storeProfile(server, {
     }),
     columnProfile('created_at', {
       ...{ kind: 'timestamp', count: 500 },
-      ...{ min: new Date(Date.now() - 500 * 3_600_000).toISOString(), max: new Date().toISOString() },
+      ...{ min: new Date(now - 500 * 3_600_000).toISOString(), max: new Date(now).toISOString() },
     }),
   ],
 })

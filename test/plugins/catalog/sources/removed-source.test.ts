@@ -216,7 +216,7 @@ t.test('a source that is removed takes every row with it that names it or a tabl
     is_active: true,
   })
   t.match((await send('GET', `/sdk/alerts/rules/${rules.only}`)).data, { asset_ids: [], is_active: false })
-  const [window] = (await send('GET', '/sdk/alerts/mute-windows')).data.items
+  const [window] = (await send('GET', '/sdk/alerts/mute-windows')).data.mute_windows
   t.match(window, { asset_ids: [] }, 'a window of nothing, not of all')
   t.equal((await send('GET', '/auth/preferences', undefined, tenant.token)).data.default_asset_id, null)
 })

@@ -1,13 +1,13 @@
 /** What the resource of a kind of check has where it states nothing else. */
 import Joi from 'joi'
-import { whereAsset } from '../../server/database/asset-rows.ts'
-import type { Transaction } from '../../server/database/database.ts'
-import { exampleRecord, held } from '../../server/http/envelopes.ts'
-import { joinedPageOf, newestFirst, pageQuery, queryBoolean, type Page } from '../../server/http/page.ts'
-import type { Asset } from '../catalog/api.ts'
-import type { CheckResource, PresentedPage } from './check-resource.ts'
-import { queryChecks, type CheckRow } from './models.ts'
-import { checksWithNames, type CheckTotals } from './store.ts'
+import { whereAsset } from '../../../server/database/asset-rows.ts'
+import type { Transaction } from '../../../server/database/database.ts'
+import { exampleRecord, held } from '../../../server/http/envelopes.ts'
+import { joinedPageOf, newestFirst, pageQuery, queryBoolean, type Page } from '../../../server/http/page.ts'
+import type { Asset } from '../../catalog/api.ts'
+import type { CheckResource, PresentedPage } from '../check-resource.ts'
+import { queryChecks, type CheckRow } from '../models.ts'
+import { checksWithNames, type CheckTotals } from '../store.ts'
 
 const { count, time } = held
 
