@@ -22,6 +22,7 @@ import * as statementBytes from '../migrations/0011_statement_bytes.ts'
 import * as incidentMembership from '../migrations/0012_incident_membership.ts'
 import * as adoption from '../migrations/0015_adoption.ts'
 import * as notificationPolicies from '../migrations/0019_notification_policies.ts'
+import * as demoSources from '../migrations/0020_demo_sources.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -99,6 +100,7 @@ export const manifest = {
     migration('0012_incident_membership', incidentMembership),
     migration('0015_adoption', adoption),
     migration('0019_notification_policies', notificationPolicies),
+    migration('0020_demo_sources', demoSources),
   ],
 }
 

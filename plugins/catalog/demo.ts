@@ -7,7 +7,10 @@ import type { Jobs } from '../../server/jobs/jobs.ts'
 import type { ConfigDeps } from './sources/config.ts'
 import { createSource } from './sources/sources.ts'
 
-/** The source that a company tries the product with, as `server.plugins.catalog.demo`. A company has one at most. */
+/**
+ * The source that a company tries the product with, as `server.plugins.catalog.demo`. The company of the demo has a second
+ * one, made later, that is compared with it.
+ */
 export interface DemoSources {
   find(trx: Transaction): Promise<Source | undefined>
   /**
@@ -15,7 +18,7 @@ export interface DemoSources {
    * @returns it, with the discovery when it was made
    */
   ensure(trx: Transaction, file: DemoFile): Promise<{ source: Source; discovery?: Run }>
-  /** Says of a source that it is the one. */
+  /** Lets a source read a file of the demo. */
   mark(trx: Transaction, sourceId: string): Promise<void>
   /** Starts a discovery, also while the source is paused, as it is while its history is replayed. */
   discover(trx: Transaction, sourceId: string): Promise<Run>
@@ -55,7 +58,7 @@ export function demoSources(deps: ConfigDeps & { jobs: Jobs }): DemoSources {
 }
 
 async function find(trx: Transaction): Promise<Source | undefined> {
-  return Source.query(trx).findOne({ isDemo: true })
+  return Source.query(trx).where({ isDemo: true }).orderBy('id').first()
 }
 
 async function freeName(trx: Transaction, wanted: string): Promise<string> {
