@@ -3,9 +3,9 @@ import type { Logger } from 'pino'
 import type { AlertTitle } from './alert-title.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
-import type { BrokenClause, ContractLookup } from './contract-lookup.ts'
+import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup } from './look-ups.ts'
 
-export type { BrokenClause, ContractLookup } from './contract-lookup.ts'
+export type { BrokenClause, ContractLookup, JobRun, LineageLookup } from './look-ups.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
 export const READABLE_TABLES = ['alerts', 'alert_history'] as const
@@ -107,6 +107,7 @@ export interface LookUps {
   owners: OwnerLookup
   lineage: LineageLookup
   contracts: ContractLookup
+  demoReceiver: DemoReceiver
 }
 
 /** Sources and tables, by the catalog. */
@@ -150,32 +151,6 @@ export interface OwnerLookup {
   ): Promise<{ text: string; bindings: Record<string, string | string[]> }>
   /** The addresses to which mail for the owners of an asset may go. */
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
-}
-
-/** What is made from what, by lineage. */
-export interface LineageLookup {
-  /** Follows the flow of data from tables: what lies there with its steps, nearest first, and the edges. */
-  walk(
-    trx: Transaction,
-    ids: readonly string[],
-    options: { direction: 'upstream' | 'downstream'; depth: number; most?: number },
-  ): Promise<{
-    nodes: { id: string; distance: number }[]
-    edges: { upstreamId: string; downstreamId: string }[]
-  }>
-  /** Runs that write some tables and had an event since a time, the latest first. */
-  runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<JobRun[]>
-}
-
-/** A run of a job that writes a table. */
-export interface JobRun {
-  tableId: string
-  jobNamespace: string
-  jobName: string
-  state: 'running' | 'completed' | 'failed' | 'aborted'
-  errorMessage: string | null
-  endedAt: Date | null
-  lastEventAt: Date
 }
 
 /** What an alert is about. */
@@ -319,7 +294,7 @@ export interface IncidentsApi {
   review(trx: Transaction): Promise<void>
 }
 
-/** Alerts and a destination to look at, as `server.plugins.alerts.demo`. They send nothing. */
+/** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the process. */
 export interface DemoAlerts {
   /** Opens the demo alert, or returns the open one. */
   raise(

@@ -2,7 +2,7 @@
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import { storableJson } from '../../server/database/storable.ts'
 import type { AlertEvent, LookUps } from './api.ts'
-import type { BrokenClause } from './contract-lookup.ts'
+import type { BrokenClause } from './look-ups.ts'
 import { lockAlerts } from './locks.ts'
 import { Alert, IS_ONGOING } from './models.ts'
 

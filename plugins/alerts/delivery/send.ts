@@ -2,13 +2,13 @@ import { reportThrown } from '../../../server/extension-errors.ts'
 import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
 import type { Deps } from '../deps.ts'
 import {
-  answeredOutcome,
   failedOutcome,
   type DeliveryContext,
   type DeliveryOutcome,
   type DestinationType,
   type Message,
 } from '../destinations/destination.ts'
+import { makeDemoPost } from './demo-post.ts'
 import { consistentOutcome, findOutcomeProblem } from './outcome-shape.ts'
 import type { Delivery, Destination } from '../models.ts'
 import { postGuarded } from '../destinations/post.ts'
@@ -21,13 +21,8 @@ import { signBody } from '../destinations/signature.ts'
  */
 export const UNCOMPOSED = ''
 
-/** The outcome of every attempt to reach a demo destination. */
-const SIMULATED = answeredOutcome(200, {
-  responseBody: 'Simulated: this is a demo destination, and nothing was sent',
-})
-
 /** What an attempt uses. */
-type AttemptDeps = Pick<Deps, 'types' | 'vault' | 'egress' | 'deadlines' | 'log'>
+type AttemptDeps = Pick<Deps, 'types' | 'vault' | 'egress' | 'deadlines' | 'log' | 'lookUps'>
 
 /** The part of a delivery that is the same for every attempt. */
 type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
@@ -40,7 +35,6 @@ export async function attemptDelivery(
   attempt: { n: number; requestId: string },
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
-  if (destination.isDemo) return SIMULATED
   let hidden: string[] = []
   try {
     const type = deps.types.get(destination.destinationType)
@@ -62,13 +56,15 @@ export async function attemptDelivery(
     const context = (given: AbortSignal) =>
       ({
         config,
-        post: (url, { headers, body }) =>
-          postGuarded(url, {
-            headers: { ...headers, 'x-request-id': attempt.requestId },
-            body,
-            policy: deps.egress,
-            signal: given,
-          }),
+        post: destination.isDemo
+          ? makeDemoPost(deps.lookUps.demoReceiver)
+          : (url, { headers, body }) =>
+              postGuarded(url, {
+                headers: { ...headers, 'x-request-id': attempt.requestId },
+                body,
+                policy: deps.egress,
+                signal: given,
+              }),
         signal: given,
       }) as DeliveryContext<never>
     const outcome = await callDeliver(deps, type, { message, context, secrets: hidden, signal })
