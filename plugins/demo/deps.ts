@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../../server/database/database.ts'
 import type { Config } from '../../server/settings/config.ts'
 import type { DemoAlerts } from '../alerts/api.ts'
+import type { SimulatedService } from './receiver.ts'
 import type { AuthApi } from '../auth/api.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import type { LineageApi } from '../lineage/api.ts'
@@ -17,6 +18,8 @@ export interface DemoDeps {
   inject(request: ServerInjectOptions): Promise<ServerInjectResponse>
   auth: AuthApi
   alerts: { demo: DemoAlerts }
+  /** Where the messages of demo destinations go. */
+  service: SimulatedService
   catalog: CatalogApi
   lineage: LineageApi
   checks: ChecksApi

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi'
 import { feature } from '../../server/feature.ts'
 import { saveCredentials, readCredentials, type DemoCredentials } from './credentials.ts'
 import type { DemoDeps } from './deps.ts'
+import { makeSimulatedService } from './receiver.ts'
 import { routes } from './routes.ts'
 import { ensureSharedShop } from './shared-shop.ts'
 import { summarize } from './summary.ts'
@@ -25,7 +26,9 @@ function depsOf(server: Server): DemoDeps {
   const { db, config, pino } = server
   const { auth, alerts, catalog, lineage, checks } = server.plugins
   const inject: DemoDeps['inject'] = request => server.inject(request)
-  return { db, config, pino, inject, auth, alerts, catalog, lineage, checks }
+  const service = makeSimulatedService()
+  alerts.connect({ demoReceiver: service.receive })
+  return { db, config, pino, inject, auth, alerts, service, catalog, lineage, checks }
 }
 
 /** A company with an example source, created at the first start. */
@@ -43,6 +46,10 @@ export const demo = feature({
     'lineage',
     'profiles',
     'recommendations',
+    'comparisons',
+    'contracts',
+    'owners',
+    'operatingSchedules',
   ],
   make(server) {
     const deps = depsOf(server)

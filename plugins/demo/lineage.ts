@@ -1,12 +1,15 @@
-/** Edges between the shop's tables, upstream first. */
+/** How data flows between the shop's tables, upstream first. The edges of its views are read from their definitions. */
 export const SHOP_LINEAGE = [
+  ['partner_imports', 'customers'],
+  ['partner_imports', 'orders'],
+  ['partner_imports', 'products'],
   ['currencies', 'countries'],
   ['countries', 'customers'],
   ['customers', 'addresses'],
   ['categories', 'products'],
   ['suppliers', 'products'],
-  ['products', 'inventory'],
   ['warehouses', 'inventory'],
+  ['inventory', 'stock_snapshots'],
   ['customers', 'orders'],
   ['coupons', 'orders'],
   ['orders', 'order_items'],

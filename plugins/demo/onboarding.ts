@@ -14,7 +14,7 @@ export type DemoAudit = (
 ) => Promise<unknown>
 
 const NAME = 'demo_shop'
-const DESTINATION_NAME = 'Demo chat'
+export const DESTINATION_NAME = 'Demo chat'
 
 /** Creates a company's demo source and starts its discovery, unless there is one. */
 export async function createDemoAsset(
@@ -34,7 +34,7 @@ export async function createDemoAsset(
     throw apiError('UNAVAILABLE', message)
   })
   return db.company(companyId, async trx => {
-    const description = 'A small shop with four weeks of history, and a bad last day'
+    const description = 'A small shop with 60 days of history, and a bad last day'
     const { source, discovery } = await catalog.demo.ensure(trx, {
       name: NAME,
       path,

@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 
 /** Days of history before today. */
-export const HISTORY_DAYS = 28
+export const HISTORY_DAYS = 60
 const DAY_MS = 86_400_000
 
-/** Twenty tables and a view. */
+/** Twenty-two tables and six views, of up to three levels. */
 const SCHEMA = `
   create table currencies (code text primary key, name text not null);
   create table countries (code text primary key, name text not null, currency text references currencies);
@@ -37,7 +37,20 @@ const SCHEMA = `
   create table support_tickets (id integer primary key, customer_id integer references customers, subject text, state text,
     created_at timestamp not null);
   create table newsletters (id integer primary key, subject text not null, sent_on date);
+  create table partner_imports (id integer primary key, partner text not null, order_id integer, status text not null,
+    total decimal(10,2) not null, received_at timestamp not null);
+  create table stock_snapshots (id integer primary key, product_id integer references products, quantity integer not null,
+    created_at timestamp not null);
   create view daily_sales as select date(created_at) as day, count(*) as orders, sum(total) as revenue from orders group by 1;
+  create view weekly_sales as select strftime('%Y-%W', day) as week, sum(orders) as orders, sum(revenue) as revenue
+    from daily_sales group by 1;
+  create view customer_value as select c.id, c.country, count(o.id) as orders, sum(o.total) as revenue
+    from customers c join orders o on o.customer_id = c.id group by 1, 2;
+  create view daily_traffic as select date(created_at) as day, count(*) as views, count(distinct session) as sessions
+    from page_views group by 1;
+  create view stock_on_hand as select product_id, quantity, created_at from stock_snapshots
+    where created_at = (select max(created_at) from stock_snapshots);
+  create view low_stock as select product_id, quantity from stock_on_hand where quantity < 10;
 `
 
 /** A careless release: every kind of schema change that drift distinguishes. */
@@ -171,33 +184,55 @@ function count(database: DatabaseSync, table: string): number {
   return Number(database.prepare(`select count(*) as n from ${table}`).get()?.n)
 }
 
-/** Weekends have half the volume; the last day has the faults. */
+/**
+ * Weekends have half the volume. The last day has the faults, of two causes: a partner's import brings bad values, which
+ * spread from orders and customers; and the stock count is late, so that no snapshot of the stock is taken.
+ */
 function insertDay(database: DatabaseSync, random: () => number, now: Date, daysAgo: number): void {
   const isToday = daysAgo === 0
   const weekday = new Date(now.getTime() - daysAgo * DAY_MS).getUTCDay()
   const volume = weekday === 0 || weekday === 6 ? 0.5 : 1
   const moment = () => formatMoment(now, daysAgo, random())
   const known = count(database, 'customers')
-  // Today an import brings customers without email addresses.
+  // Today the partner's import brings customers without email addresses.
   const arrivals = isToday ? 90 : Math.round((6 + random() * 4) * volume)
   const customers = numbered(arrivals, n => buildCustomer(known + n, random, moment(), isToday ? 0.9 : 0.02))
   const firstOrder = count(database, 'orders') + 1
   const orders = numbered(Math.round((55 + random() * 10) * volume), n => ({
     id: firstOrder + n - 1,
     customer_id: 1 + Math.floor(random() * known),
-    // Today a service writes a status that does not exist.
+    // Today the partner sends a status that does not exist.
     status: isToday && n <= 5 ? 'shiped' : (STATUSES[Math.floor(random() * STATUSES.length)] ?? 'new'),
     coupon: random() < 0.1 ? 'SAVE10' : null,
-    // Today totals arrive in cents.
+    // Today the partner sends totals in cents.
     total: Math.round((20 + random() * 100) * (isToday ? 100 : 1) * 100) / 100,
     created_at: moment(),
   }))
+  const firstImport = count(database, 'partner_imports') + 1
+  const firstSnapshot = count(database, 'stock_snapshots') + 1
   const refund = count(database, 'refunds') + 1
   const review = count(database, 'reviews')
   const view = count(database, 'page_views')
   insertRows(database, {
+    partner_imports: orders
+      .filter((_order, index) => index % 3 === 0)
+      .map(({ id, status, total, created_at: received_at }, index) => ({
+        id: firstImport + index,
+        partner: 'Marketplace',
+        order_id: id,
+        status,
+        total,
+        received_at,
+      })),
     customers,
     orders,
+    // Today the count is too old to be taken over.
+    stock_snapshots: numbered(isToday ? 0 : 60, n => ({
+      id: firstSnapshot + n - 1,
+      product_id: n,
+      quantity: Math.floor(random() * 200),
+      created_at: formatMoment(now, daysAgo, 0.9),
+    })),
     order_items: orders.map(order => ({
       id: order.id,
       order_id: order.id,
@@ -208,7 +243,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
     payments: orders.map((order, index) => ({
       id: order.id,
       order_id: order.id,
-      // Today the payment service sends some references twice.
+      // Today payments of the imported orders have some references twice.
       reference: `PAY-${isToday && index % 10 === 1 ? order.id - 1 : order.id}`,
       amount: order.total,
       method: METHODS[order.id % METHODS.length] ?? 'card',
@@ -223,8 +258,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
       body: 'fine',
       created_at: moment(),
     })),
-    // Today the tracker loses nearly all page views.
-    page_views: numbered(isToday ? 15 : Math.round((180 + random() * 40) * volume), n => ({
+    page_views: numbered(Math.round((180 + random() * 40) * volume), n => ({
       id: view + n,
       path: `/p/${n % 60}`,
       session: `s${n % 50}`,
@@ -234,6 +268,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
       { id: firstOrder, customer_id: 1, subject: 'Where is it?', state: 'open', created_at: moment() },
     ],
   })
+  // The import also sets prices of the partner's products.
   if (isToday) database.exec(`update products set price = -1 where id in (7, 8)`)
   // The stock count stopped three days ago.
   if (daysAgo >= 3) database.prepare('update inventory set updated_at = ?').run(formatMoment(now, daysAgo, 1))
@@ -245,7 +280,7 @@ function buildShipment(order: { id: number; created_at: string }, isToday: boole
     id: order.id,
     order_id: order.id,
     carrier_id: 1 + (order.id % 3),
-    // Today a new carrier writes its dates another way.
+    // Today the imported orders have dates that are written another way.
     shipped_on: isToday && order.id % 3 === 0 ? shipped.split('-').reverse().join('.') : shipped,
     tracking: `T${order.id}`,
     created_at: order.created_at,

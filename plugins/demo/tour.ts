@@ -3,9 +3,19 @@ import { join, resolve } from 'node:path'
 import type { DemoCredentials } from './credentials.ts'
 import type { AuthApi } from '../auth/api.ts'
 import type { DemoDeps } from './deps.ts'
-import { HISTORY_DAYS, openShop } from './shop.ts'
-import { SHOP_LINEAGE } from './lineage.ts'
 import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
+import { SHOP_LINEAGE } from './lineage.ts'
+import { DESTINATION_NAME } from './onboarding.ts'
+import { ALERT_RULES, OPERATING_SCHEDULE, ORDERS_CONTRACT, OWNERS, TAGS, TEAMS } from './organization.ts'
+import { replayHistory, replayLastDay } from './replay.ts'
+import { openShop } from './shop.ts'
+import {
+  copyToWarehouse,
+  COPY_OF_ORDERS,
+  WAREHOUSE_EDGES,
+  WAREHOUSE_METRIC,
+  WAREHOUSE_SCHEDULE,
+} from './warehouse.ts'
 
 type DemoReply = Record<string, never> & { data: Record<string, string> }
 
@@ -19,54 +29,41 @@ export async function createDemoCompany(auth: AuthApi): Promise<DemoCredentials>
   return { email, password, key, companyId }
 }
 
-const REPORT_EVERY_DAYS = 7
-
 /**
- * Creates the demo source and replays its history, with the requests that a user would send.
+ * Creates the demo's sources and replays the history of the shop, with the requests that a user would send.
  * @param report receives a progress line for each step
- * @returns the source's id
+ * @returns the id of the shop's source
  */
 export async function createDemoSource(
   deps: DemoDeps,
   { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
-  const { db, config, catalog, lineage, checks } = deps
+  const { db, config, lineage } = deps
   const now = new Date()
   const send = createRequester(deps, key)
-  await removeLeftover(send)
-  const path = join(resolve(config.dataDir), 'demo', 'shop.sqlite')
+  await removeLeftovers(send)
+  const folder = join(resolve(config.dataDir), 'demo')
+  const path = join(folder, 'shop.sqlite')
   report('  a shop in SQLite')
   const shop = openShop(path, now)
   try {
-    const source = await send('POST', '/sdk/assets', {
-      name: SOURCE_NAME,
-      source_type: 'sqlite',
-      connection_config: { path },
-      description: 'A small shop with four weeks of history, and a bad last day',
-      auto_tag_enabled: true,
-    })
-    const sourceId = String(source.data.id)
-    await db.company(companyId, trx => catalog.demo.mark(trx, sourceId))
+    const description = 'A small shop with 60 days of history, and a bad last day'
+    const sourceId = await addSource(deps, send, companyId, { name: SHOP_NAME, path, description })
     // Otherwise the sweep would mix checks of today among those of the replayed days.
     await send('PATCH', `/sdk/assets/${sourceId}`, { is_active: false })
-    await send('POST', `/sdk/assets/${sourceId}/test-connection`)
-    await runDiscovery(deps, send, { companyId, sourceId })
     report(`  its catalog, ${METRICS.length + RULES.length + REFERENCES.length} checks`)
-    for (const metric of METRICS) await send('POST', `/sdk/metrics/${sourceId}`, metric)
-    for (const rule of RULES) await send('POST', `/sdk/validity/${sourceId}`, rule)
-    for (const check of REFERENCES) await send('POST', `/sdk/referential/${sourceId}`, check)
-
+    await addChecks(send, sourceId)
     // What the alerts of its last day have in common is known by it.
     await db.company(companyId, trx => lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }))
-    const tables = await listCheckedTables(deps, companyId, sourceId)
-    for (let daysAgo = HISTORY_DAYS; daysAgo >= 0; daysAgo--) {
-      shop.addDay(daysAgo)
-      const at = new Date(now.getTime() - daysAgo * 86_400_000)
-      for (const tableId of tables) await checks.runTable(companyId, tableId, 'active', { at })
-      const done = HISTORY_DAYS - daysAgo
-      if (done > 0 && done % REPORT_EVERY_DAYS === 0) report(`  ${done} of ${HISTORY_DAYS} days of checks`)
-    }
+    await replayHistory(deps, { companyId, sourceId, shop, now, report })
+    report('  teams, a contract, and where its alerts go')
+    await addOrganization(send)
+    await addRouting(deps, send, companyId)
+    await send('PUT', `/sdk/contracts/orders?source=${SHOP_NAME}`, { contract: ORDERS_CONTRACT })
+    await replayLastDay(deps, { companyId, sourceId, shop, now })
+    report('  a warehouse with a copy of its orders')
+    await addWarehouse(deps, send, companyId, { path: join(folder, 'warehouse.sqlite'), shopPath: path })
     shop.release()
     report('  a release that changes its tables')
     await runDiscovery(deps, send, { companyId, sourceId })
@@ -74,6 +71,8 @@ export async function createDemoSource(
     for (const schedule of SCHEDULES) {
       await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...schedule })
     }
+    const { data: refresh } = await send('POST', `/sdk/freshness/${sourceId}/refresh`)
+    await waitForJob(send, refresh.job_id!, 'check of freshness')
     report('  the rest of its tables, watched by a policy')
     // The documentation watches these two by hand.
     const excluded = ['reviews', 'shipments']
@@ -87,15 +86,88 @@ export async function createDemoSource(
   }
 }
 
-const SOURCE_NAME = 'demo_shop'
+const SHOP_NAME = 'demo_shop'
+const WAREHOUSE_NAME = 'demo_warehouse'
 
-/** Removes the source of an interrupted start. */
-async function removeLeftover(send: Requester): Promise<void> {
-  const { data } = await send<{ data: { id: string }[] }>(
-    'GET',
-    `/assets?asset_type=source&source=${SOURCE_NAME}`,
-  )
-  for (const { id } of data) await send('DELETE', `/sdk/assets/${id}`)
+/** Adds a source over a file of the demo and reads its catalog. @returns its id */
+async function addSource(
+  deps: DemoDeps,
+  send: Requester,
+  companyId: string,
+  { name, path, description }: { name: string; path: string; description: string },
+): Promise<string> {
+  const { db, catalog } = deps
+  const source = await send('POST', '/sdk/assets', {
+    name,
+    source_type: 'sqlite',
+    connection_config: { path },
+    description,
+    auto_tag_enabled: true,
+  })
+  const sourceId = String(source.data.id)
+  await db.company(companyId, trx => catalog.demo.mark(trx, sourceId))
+  await send('POST', `/sdk/assets/${sourceId}/test-connection`)
+  await runDiscovery(deps, send, { companyId, sourceId })
+  return sourceId
+}
+
+async function addChecks(send: Requester, sourceId: string): Promise<void> {
+  const hours = await send<{ id: string }>('POST', '/operating-schedules', OPERATING_SCHEDULE)
+  for (const metric of METRICS) await send('POST', `/sdk/metrics/${sourceId}`, metric)
+  for (const rule of RULES) {
+    const isLearned = rule.detection_mode === 'auto'
+    const body = {
+      ...rule,
+      ...(isLearned && { operating_period_mode: 'schedule', operating_schedule_id: hours.id }),
+    }
+    await send('POST', `/sdk/validity/${sourceId}`, body)
+  }
+  for (const check of REFERENCES) await send('POST', `/sdk/referential/${sourceId}`, check)
+}
+
+async function addOrganization(send: Requester): Promise<void> {
+  for (const team of TEAMS) await send('POST', '/sdk/teams', team)
+  for (const owners of OWNERS) await send('PUT', '/sdk/owners', owners)
+  for (const tag of TAGS) await send('POST', '/sdk/tags', tag)
+}
+
+/** Adds a destination whose messages end in this process, and rules; its first test fails and is sent again. */
+async function addRouting(deps: DemoDeps, send: Requester, companyId: string): Promise<void> {
+  const { db, alerts, service } = deps
+  const { id } = await db.company(companyId, trx => alerts.demo.createDestination(trx, DESTINATION_NAME))
+  await send('PATCH', `/sdk/alerts/destinations/${id}`, { messages: 'alerts' })
+  service.isDown = true
+  try {
+    const { data: test } = await send('POST', `/sdk/alerts/destinations/${id}/test`)
+    service.isDown = false
+    await send('POST', `/sdk/alerts/deliveries/${test.delivery_id}/redeliver`)
+  } finally {
+    service.isDown = false
+  }
+  for (const rule of ALERT_RULES) await send('POST', '/sdk/alerts/rules', { ...rule, destination_ids: [id] })
+}
+
+async function addWarehouse(
+  deps: DemoDeps,
+  send: Requester,
+  companyId: string,
+  { path, shopPath }: { path: string; shopPath: string },
+): Promise<void> {
+  copyToWarehouse(path, shopPath)
+  const description = 'A copy of the orders of the shop, which lost some'
+  const sourceId = await addSource(deps, send, companyId, { name: WAREHOUSE_NAME, path, description })
+  for (const edge of WAREHOUSE_EDGES) await send('POST', '/sdk/lineage/edges', edge)
+  await send('POST', `/sdk/metrics/${sourceId}`, WAREHOUSE_METRIC)
+  await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...WAREHOUSE_SCHEDULE })
+  const { data: comparison } = await send('POST', `/sdk/comparisons/${sourceId}`, COPY_OF_ORDERS)
+  await send('POST', `/sdk/comparisons/${sourceId}/${comparison.id}/execute`, {})
+}
+
+/** Removes what an interrupted start has made. */
+async function removeLeftovers(send: Requester): Promise<void> {
+  const { data } = await send<{ data: { id: string; name: string }[] }>('GET', '/assets?asset_type=source')
+  for (const { id, name } of data)
+    if ([SHOP_NAME, WAREHOUSE_NAME].includes(name)) await send('DELETE', `/sdk/assets/${id}`)
 }
 
 type Requester = ReturnType<typeof createRequester>
@@ -135,21 +207,4 @@ async function waitForJob(send: Requester, id: string, what: string): Promise<vo
       throw new Error(`The demo's ${what} is ${job.status}: ${JSON.stringify(job)}`)
     await new Promise(done => setTimeout(done, POLL_INTERVAL_MS))
   }
-}
-
-async function listCheckedTables(
-  { db, catalog }: DemoDeps,
-  companyId: string,
-  sourceId: string,
-): Promise<string[]> {
-  const names = new Set([
-    ...[...METRICS, ...RULES].map(watched => watched.table_path),
-    ...REFERENCES.map(watched => String(watched.child_table_path)),
-  ])
-  return db.company(companyId, async trx => {
-    const asset = await catalog.findAsset(trx, sourceId)
-    const ids: string[] = []
-    for (const name of names) ids.push((await catalog.findTable(trx, asset, name)).id)
-    return ids
-  })
 }

@@ -42,7 +42,7 @@ t.test('the demo asset is a database that the connector discovers, with faults t
     name: 'demo_shop',
     source_type: 'sqlite',
     discovery_state: 'completed',
-    table_count: 21,
+    table_count: 28,
   })
   const made = await tenant.ask('POST', `/api/v1/sdk/validity/${id}`, {
     rule_type: 'UNIQUE',
@@ -176,12 +176,12 @@ t.test('lineage is loaded once, also right after the asset was made', async t =>
   t.equal((await look(tenant, `/assets/${id}`)).lineage_status, 'none')
   const both = await Promise.all([data('demo-lineage'), data('demo-lineage')])
   const sum = (name: string) => both.reduce((total, counted) => total + counted[name], 0)
-  t.equal(sum('edges_created'), 18)
-  t.equal(sum('nodes_created'), 19)
+  t.equal(sum('edges_created'), 21)
+  t.equal(sum('nodes_created'), 21)
   t.strictSame(await data('demo-lineage'), { nodes_created: 0, edges_created: 0 })
-  t.match(await look(tenant, `/assets/${id}`), { lineage_status: 'ready', lineage_message: /by 18 edges/ })
+  t.match(await look(tenant, `/assets/${id}`), { lineage_status: 'ready', lineage_message: /by 27 edges/ })
   const graph = await look(tenant, `/sdk/lineage/${id}`)
-  t.equal(graph.data.edges.length, 18)
+  t.equal(graph.data.edges.length, 27)
   t.match(await look(tenant, '/sdk/lineage/demo_shop.main.main.daily_sales?direction=upstream&depth=1'), {
     data: {
       nodes: [
