@@ -13,6 +13,8 @@ export const HISTORY_DAYS = 30
 export const CLEAN_DAYS = 24
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+/** When freshness is checked, in hours after the day whose rows came at its end. */
+const FRESHNESS_HOURS = [1, 7, 13, 19]
 
 /** An alert that began on a day. */
 export interface BegunAlert {
@@ -93,7 +95,11 @@ export async function replay(
   const idOf = new Map(stored.map(({ id, name }) => [String(name), String(id)]))
 
   /** Days pass here and not by the clock. */
-  const stopClock = () => app.query(`update checks set next_run_at = now() + interval '10 years'`)
+  const stopClock = () =>
+    app.query(
+      `with locked as (select id from checks order by id for update)
+       update checks set next_run_at = now() + interval '10 years' where id in (select id from locked)`,
+    )
   const known = new Set<string>()
   const statements: number[] = []
   const checkDay = async (day: number): Promise<BegunAlert[]> => {
@@ -111,7 +117,12 @@ export async function replay(
       )
       statements.push(ran.statements)
     }
-    await app.server.plugins.freshness.checkSource({ companyId, sourceId, at: new Date(at) })
+    for (const hours of FRESHNESS_HOURS)
+      await app.server.plugins.freshness.checkSource({
+        companyId,
+        sourceId,
+        at: new Date(start + (day + 1) * DAY_MS + hours * HOUR_MS),
+      })
     const found = await app.query(
       `select a.id, a.kind, t.name as table, a.rule_name as check, a.title, c.column_name as column
        from alerts a join tables t on t.id = a.asset_id
