@@ -4,6 +4,7 @@ import { isCalendar, isIdentifier, wordsOf } from './names.ts'
 import {
   confidenceAfter,
   formatCount,
+  hasFewRowsPerDay,
   isKeyLike,
   METRIC_SENSITIVITY,
   primaryKeyOf,
@@ -208,7 +209,8 @@ function suggestMetrics(table: TableEvidence, column: EvidenceColumn): Suggestio
     distinct > 5
   ) {
     if (mean !== null && stddev !== null && stddev > 0) {
-      const isSteady = stddev <= 3 * Math.abs(mean)
+      // A single row moves the mean of a table that gets a row or two a day, and RANGE finds another unit there.
+      const isSteady = stddev <= 3 * Math.abs(mean) && !hasFewRowsPerDay(table)
       add(
         'mean',
         confidenceAfter(values, isSteady ? 0.95 : 0.65),

@@ -60,7 +60,8 @@ function findKey(table: TableEvidence): ParentTable | undefined {
     if (primary.length === 1) return name === primary[0]
     const words = wordsOf(name)
     const ofThing = words.slice(0, -1).join('_')
-    return KEY_WORDS.has(words.at(-1) ?? '') && (ofThing === '' || ofThing === thing)
+    const isNamed = KEY_WORDS.has(words.at(-1) ?? '') && (ofThing === '' || ofThing === thing)
+    return isNamed || words.join('_') === thing
   })
   return key && { table, key, isDeclared: primary.length === 1 }
 }
@@ -100,11 +101,16 @@ function byForeignKey(
   })
 }
 
-/** The thing that a column is called after: `customer` of `customer_id`; undefined for the name of no key. */
+/** The thing that a column is called after: `customer` of `customer_id`, `carrier` of itself; undefined for `id`. */
 function thingOfColumn({ name }: EvidenceColumn): string | undefined {
   const words = wordsOf(name)
-  const isNamed = words.length >= 2 && KEY_WORDS.has(words.at(-1)!)
-  return isNamed ? words.slice(0, -1).join('_') : undefined
+  const isKey = KEY_WORDS.has(words.at(-1) ?? '')
+  return (isKey ? words.slice(0, -1) : words).join('_') || undefined
+}
+
+/** Whether a column may refer to a key: by its last word, or by the name that both have, as `carriers.carrier`. */
+function isCalledLike({ name }: EvidenceColumn, key: EvidenceColumn): boolean {
+  return KEY_WORDS.has(wordsOf(name).at(-1) ?? '') || wordsOf(name).join('_') === wordsOf(key.name).join('_')
 }
 
 /** What the columns of a table refer to, by their names and foreign keys, as `nameOfThing` calls it. */
@@ -125,7 +131,8 @@ function parentByName(
   const thing = thingOfColumn(column)
   if (thing === undefined) return undefined
   const candidates = (index.get(thing) ?? []).filter(
-    ({ table: other, key }) => other.id !== table.id && other.kind === 'table' && isSameKind(column, key),
+    ({ table: other, key }) =>
+      other.id !== table.id && other.kind === 'table' && isSameKind(column, key) && isCalledLike(column, key),
   )
   const near = candidates.filter(
     ({ table: other }) => other.schema === table.schema && other.catalog === table.catalog,

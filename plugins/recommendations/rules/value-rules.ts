@@ -186,14 +186,15 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
   const middle = quantiles?.p50 ?? (min + max) / 2
   const isSkewed = min >= 0 && max > MIN_SKEW * middle
   const isNamed = isQuantity(column.name)
-  const least = min - SLACK * (middle - min)
+  const slack = values < FEW_VALUES ? SLACK_OF_FEW : SLACK
+  const least = min - slack * (middle - min)
   // A temperature that was above zero for a month may fall below. Zero bounds what is a quantity, touches it, is far off, or
   // has a longer tail above, as amounts have.
   const isAmount = isNamed || min === 0 || least >= 0 || max - middle > MIN_TAIL * (middle - min)
   const isFloored = min >= 0 && !isSigned(column.name) && isAmount
   const bounds = {
     min: isFloored ? 0 : -roundUp(-least),
-    max: roundUp(Math.max(max + SLACK * (max - middle), isSkewed ? SKEWED_SLACK * max : max)),
+    max: roundUp(Math.max(max + slack * (max - middle), isSkewed ? SKEWED_SLACK * max : max)),
   }
   const isNatural = bounds.min === 0 && isNamed
   return {
@@ -208,6 +209,10 @@ function suggestRange({ column, profile, values, isSampled }: ProfiledColumn): R
 
 /** How far beyond the values seen a bound lies, in distances from the median to the extreme. */
 const SLACK = 3
+/** The same where few values were seen, whose extremes the next month passes by more. */
+const SLACK_OF_FEW = 5
+/** Values below which they are few. */
+const FEW_VALUES = 200
 /** How much longer the tail above the median of an amount is than the one below. */
 const MIN_TAIL = 1.5
 /** A number whose extreme is more than this many medians, such as a rainfall or a count of views, doubles it now and then. */

@@ -1,5 +1,8 @@
 import type { Server } from '@hapi/hapi'
 import type { ColumnProfile } from '../../../plugins/profiles/api.ts'
+import type { TableEvidence } from '../../../plugins/recommendations/rules/evidence.ts'
+import { indexParents } from '../../../plugins/recommendations/rules/references.ts'
+import { suggestChecks } from '../../../plugins/recommendations/rules/suggest.ts'
 
 /** The profile of a column of which only what is given is known. */
 export function columnProfile(
@@ -14,6 +17,51 @@ export function columnProfile(
     ...given,
   }
 }
+
+/** The id of `tableOf`. */
+export const TABLE_ID = '0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'
+
+/** A table with a profile of all of its rows. */
+export function tableOf(
+  columns: ColumnProfile[],
+  given: Partial<TableEvidence> = {},
+  rows = 1_000,
+): TableEvidence {
+  return {
+    ...{ id: TABLE_ID, catalog: 'c', schema: 's', name: 'orders', kind: 'table' },
+    columns: columns.map(({ name, type, kind }) => ({ name, type, kind })),
+    ...{ constraints: [], columnTags: {}, estimatedRows: null, dependents: 0 },
+    profile: {
+      ...{
+        id: TABLE_ID,
+        sourceId: TABLE_ID,
+        tableId: TABLE_ID,
+        profiledAt: new Date(),
+        rowCount: rows,
+        isRowCountExact: true,
+      },
+      ...{
+        profiledRows: rows,
+        isSampled: false,
+        profiledWindow: null,
+        statements: 2,
+        milliseconds: 5,
+        columns,
+      },
+    },
+    ...given,
+  }
+}
+
+/** The checks that are suggested of a table beside its row count, with their columns. */
+export const typesOf = (table: TableEvidence, others: TableEvidence[] = [], least = 0.8) =>
+  suggestChecks(
+    table,
+    indexParents([table, ...others]),
+    new Map(others.flatMap(({ id, profile }) => (profile ? [[id, profile] as const] : []))),
+  )
+    .filter(({ confidence, type }) => confidence >= least && type !== 'row_count')
+    .map(({ type, column }) => `${type} ${column}`)
 
 interface StoredProfile {
   companyId: string
