@@ -5,7 +5,7 @@ import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup } from './look-ups.ts'
 
-export type { BrokenClause, ContractLookup, JobRun, LineageLookup } from './look-ups.ts'
+export type { BrokenClause, ContractLookup, DemoReceiver, JobRun, LineageLookup } from './look-ups.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
 export const READABLE_TABLES = ['alerts', 'alert_history'] as const
