@@ -10,6 +10,8 @@
  * DETAIL=1 prints what was missed.
  */
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -64,9 +66,11 @@ const isCaught = ({ fault: { column }, alerts }: JudgedFault) =>
 void t.test('recommended checks find the faults of loads', { timeout: 1_200_000 }, async t => {
   const isThird = HALF === 'third'
   const python = isThird ? await pythonWith(PACKAGES, FILE_PACKAGES) : await pythonWith(PACKAGES)
-  const modules = t.testdir()
+  // Not within the project, where npm would install into the nearest package.
+  const modules = await mkdtemp(join(tmpdir(), 'tidemark-tables-'))
+  t.teardown(() => rm(modules, { recursive: true }))
   if (isThird)
-    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', NPM_PACKAGE], { cwd: modules })
+    await promisify(execFile)('npm', ['install', '--prefix', modules, '--no-audit', '--no-fund', NPM_PACKAGE])
   const group = isThird ? THIRD_TABLES : TABLES.filter(name => isHeld(name) === (HALF === 'held'))
   const names = group.filter(name => ONLY === undefined || name.includes(ONLY))
   const tables = await readTables(python, modules, names)
