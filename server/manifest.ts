@@ -23,6 +23,7 @@ import * as incidentMembership from '../migrations/0012_incident_membership.ts'
 import * as adoption from '../migrations/0015_adoption.ts'
 import * as notificationPolicies from '../migrations/0019_notification_policies.ts'
 import * as demoSources from '../migrations/0020_demo_sources.ts'
+import * as digestTables from '../migrations/0020_digests.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -101,6 +102,7 @@ export const manifest = {
     migration('0015_adoption', adoption),
     migration('0019_notification_policies', notificationPolicies),
     migration('0020_demo_sources', demoSources),
+    migration('0020_digests', digestTables),
   ],
 }
 

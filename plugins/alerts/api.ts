@@ -4,8 +4,10 @@ import type { AlertTitle } from './alert-title.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup } from './look-ups.ts'
+import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
 export type { BrokenClause, ContractLookup, DemoReceiver, JobRun, LineageLookup } from './look-ups.ts'
+export type { OwnedAssets, Unwatched, WatchLookup } from './watch-lookup.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
 export const READABLE_TABLES = ['alerts', 'alert_history'] as const
@@ -108,6 +110,7 @@ export interface LookUps {
   lineage: LineageLookup
   contracts: ContractLookup
   demoReceiver: DemoReceiver
+  watch: WatchLookup
 }
 
 /** Sources and tables, by the catalog. */
@@ -145,10 +148,7 @@ export interface OwnerLookup {
    * A SELECT of the `asset_id` of all assets that an owner owns, and perhaps more columns.
    * @throws 400 on `owner` for one that is not known
    */
-  ownedAssetsQuery(
-    trx: Transaction,
-    owner: string,
-  ): Promise<{ text: string; bindings: Record<string, string | string[]> }>
+  ownedAssetsQuery(trx: Transaction, owner: string): Promise<OwnedAssets>
   /** The addresses to which mail for the owners of an asset may go. */
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
 }
@@ -283,6 +283,8 @@ export interface AlertsApi {
 /** Does what is due of all companies. @param log gets what failed for a company @returns how many rows it changed */
 export type SweepStep = (log: Pick<Logger, 'error'>) => Promise<number>
 
+export type SweepStepName = 'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled' | 'digested'
+
 /** Alerts that belong together, as `server.plugins.alerts.incidents`. */
 export interface IncidentsApi {
   /** Groups alerts that have no incident, follows those that have one, and sends what is to be sent. */
@@ -319,7 +321,7 @@ declare module '@hapi/hapi' {
       subscriptions: Subscriptions
       demo: DemoAlerts
       incidents: IncidentsApi
-      sweep: Record<'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled', SweepStep>
+      sweep: Record<SweepStepName, SweepStep>
     }
   }
 }

@@ -5,6 +5,7 @@ import { makeAttemptRecorder } from './delivery/delivery-telemetry.ts'
 import { makeDemoAlerts } from './demo.ts'
 import type { Deps } from './deps.ts'
 import { destinationRoutes } from './destination-routes.ts'
+import { digestRoutes } from './digests/routes.ts'
 import type { DestinationType } from './destinations/destination.ts'
 import { email } from './destinations/email.ts'
 import { discord } from './destinations/types/discord.ts'
@@ -117,7 +118,13 @@ export const alerts = feature<PluginProperties['alerts']>({
         },
       },
       jobs: [...attemptJobs, makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps)],
-      routes: [...destinationRoutes(deps), ...muteRoutes(deps), typeRoute(deps), ...explainRoutes(deps)],
+      routes: [
+        ...destinationRoutes(deps),
+        ...muteRoutes(deps),
+        ...digestRoutes(deps),
+        typeRoute(deps),
+        ...explainRoutes(deps),
+      ],
     }
   },
 })

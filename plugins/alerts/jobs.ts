@@ -10,6 +10,7 @@ import { IS_POSTPONED } from './delivery/postponed.ts'
 import { deliverJob, retryJob, type AttemptData } from './delivery/job-kinds.ts'
 import { sweepCompanies } from './delivery/sweep-companies.ts'
 import type { Deps } from './deps.ts'
+import { sendDueDigests } from './digests/send.ts'
 import { sendHeldEnds } from './incidents/held-ends.ts'
 import { disableFailingDestinations } from './lifecycle/auto-disable.ts'
 import { wakeSnoozed } from './lifecycle/transitions.ts'
@@ -26,7 +27,7 @@ export function makeAttemptJobs(deps: Deps, recordAttempt: AttemptRecorder): Job
   return [deliverJob, retryJob].map(kind => ({ ...kind, work: runAttempt }))
 }
 
-/** Wakes snoozed alerts, sends postponed messages, escalates, requeues lost deliveries and disables failing destinations. */
+/** Wakes snoozed alerts, sends postponed messages, escalates, requeues lost deliveries, disables failing destinations and sends digests. */
 export const sweepJob: JobKind = {
   name: 'alerts.sweep',
   data: Joi.object({}),
@@ -43,6 +44,7 @@ export function sweepSteps(deps: Deps): PluginProperties['alerts']['sweep'] {
     resent: log => requeueLost(deps, log),
     ended: log => sendHeldEnds(deps, log),
     disabled: log => disableFailingDestinations(deps, log),
+    digested: log => sendDueDigests(deps, log),
   }
 }
 

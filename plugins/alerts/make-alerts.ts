@@ -1,6 +1,7 @@
 import { validate as isUuid } from 'uuid'
 import type { AlertsApi } from './api.ts'
 import type { Deps } from './deps.ts'
+import { pauseDigestsOfOwners } from './digests/digests.ts'
 import { renameContracts } from './named-contracts.ts'
 import { readAlertHealth } from './lifecycle/health.ts'
 import { raiseAll } from './lifecycle/raise.ts'
@@ -23,7 +24,10 @@ export function makeAlerts(deps: Deps): AlertsApi {
     resolveAll: (trx, type, causes, reason) => resolveCauses(deps, trx, type, causes, reason),
     resolveOrphaned: (trx, orphaned) => resolveOrphaned(deps, trx, orphaned),
     forgetAssets,
-    forgetOwners,
+    async forgetOwners(trx, owners) {
+      await forgetOwners(trx, owners)
+      await pauseDigestsOfOwners(trx, owners)
+    },
     readHealth: (trx, since) => readAlertHealth(trx, kinds, since),
     async findSubject(trx, alertId) {
       const alert = isUuid(alertId) ? await Alert.query(trx).findById(alertId) : undefined

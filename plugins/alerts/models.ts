@@ -2,7 +2,7 @@ import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
 import { newestFirst } from '../../server/http/page.ts'
 import type { AlertResolution, Severity } from './api.ts'
-import type { MessageType } from './destinations/destination.ts'
+import type { EventType } from './destinations/destination.ts'
 
 export const ALERT_STATUSES = ['triggered', 'acknowledged', 'snoozed', 'resolved', 'dismissed'] as const
 export type AlertStatus = (typeof ALERT_STATUSES)[number]
@@ -194,7 +194,7 @@ export class Delivery extends CompanyRow {
   declare incidentId: string | null
   declare destinationId: string
   declare ruleIds: string[]
-  declare eventType: MessageType
+  declare eventType: EventType
   /** As composed by the destination's type. */
   declare body: string
   /** The recipients served so far, of a destination with several. */

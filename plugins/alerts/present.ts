@@ -78,8 +78,15 @@ const ASSET_PAGES: Record<string, string> = { destination: 'routing', source: 's
 export function alertLinks(baseUrl: string, { id, event: { asset } }: Pick<Alert, 'id' | 'event'>) {
   return {
     alert_url: `${baseUrl}/alerts/${id}`,
-    asset_url: `${baseUrl}/${ASSET_PAGES[asset.asset_type] ?? 'tables'}/${asset.id}`,
+    asset_url: assetUrl(baseUrl, asset),
   }
+}
+
+export function assetUrl(
+  baseUrl: string,
+  { id, asset_type: type }: { id: string; asset_type: string },
+): string {
+  return `${baseUrl}/${ASSET_PAGES[type] ?? 'tables'}/${id}`
 }
 
 /** A kind of an extension that throws names no rule: it must not take the whole list with it. */

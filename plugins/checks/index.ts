@@ -28,6 +28,7 @@ import { makeBackfillJob, sendBackfill } from './past/backfill-job.ts'
 import { readSeries } from './series.ts'
 import { makeSourceJob } from './source-jobs.ts'
 import { typeRoute } from './type-routes.ts'
+import { makeWatchLookup } from './list/unwatched.ts'
 
 /** One pass over a table for every check that is due on it, across features. */
 export const checks = feature<ChecksApi>({
@@ -102,6 +103,9 @@ export const checks = feature<ChecksApi>({
     server.vocabularies.set('check_feature', () => [...kinds.values()].map(({ feature }) => feature))
     server.vocabularies.set('declared_kind', () => declared.map(({ kind }) => kind))
     alerts.addKind(partMismatch)
+    const enforcingTypes = () =>
+      server.connectors.all().flatMap(({ name, dialect }) => (dialect.comparison?.enforcesKeys ? name : []))
+    alerts.connect({ watch: makeWatchLookup(enforcingTypes) })
     catalog.extendAssets(qualityExtension(deps))
     catalog.extendAssets(costExtension)
     catalog.extendAssets(secondTables(deps))

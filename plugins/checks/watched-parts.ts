@@ -7,7 +7,7 @@ import type { CheckStatus } from './models.ts'
 import type { StatusCounts } from './types.ts'
 
 /** The part of a table that a check watches, in SQL. A row count of some rows says nothing of the others. */
-const PART = `case when kind = 'freshness' then 'freshness'
+export const TABLE_PART = `case when kind = 'freshness' then 'freshness'
   when kind = 'metric' and type = 'row_count' and filter is null then 'volume'
   when kind = 'validity' and type = 'UNIQUE' and filter is null then 'unique' else 'other' end`
 
@@ -35,7 +35,7 @@ export function tablePartReading(
 ): Reading<PartCount> {
   return {
     name: 'watched parts of tables',
-    text: `select table_id as owner, ${PART} as part, case when type = 'UNIQUE' then column_name end as column_name,
+    text: `select table_id as owner, ${TABLE_PART} as part, case when type = 'UNIQUE' then column_name end as column_name,
         status, is_learning, cast(count(*) as int) as count, 1 as tables
       from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')
         and table_id = any(cast(:ids as uuid[]))
@@ -52,7 +52,7 @@ export function sourcePartReading(
 ): Reading<PartCount> {
   return {
     name: 'watched parts of sources',
-    text: `select source_id as owner, ${PART} as part, null as column_name, status, is_learning,
+    text: `select source_id as owner, ${TABLE_PART} as part, null as column_name, status, is_learning,
         cast(count(*) as int) as count,
         cast(count(distinct case when kind = 'metric' then table_id end) as int) as tables
       from checks where company_id = :company_id and is_active and (${isOfKinds(kinds)} or kind = 'freshness')

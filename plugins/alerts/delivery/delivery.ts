@@ -3,19 +3,19 @@ import { companyOf, insertAll, type Transaction } from '../../../server/database
 import { secondsFromNow } from '../../../server/database/now.ts'
 import type { Item, JobKind } from '../../../server/jobs/jobs.ts'
 import type { Deps } from '../deps.ts'
-import type { MessageType } from '../destinations/destination.ts'
+import type { EventType } from '../destinations/destination.ts'
 import { Delivery, Destination } from '../models.ts'
 import { deliverJob, retryJob, type AttemptData } from './job-kinds.ts'
 
-/** One message about an alert or an incident to one destination. */
+/** One message about an alert or an incident, or a digest, to one destination. */
 export interface OutgoingMessage {
   /** What receivers know it by. */
-  subject: { kind: 'alert' | 'incident'; id: string }
-  /** The alert that it shows. */
-  alertId: string
+  subject: { kind: 'alert' | 'incident' | 'digest'; id: string }
+  /** The alert that it shows; null of a digest. */
+  alertId: string | null
   destinationId: string
   ruleIds: string[]
-  eventType: MessageType
+  eventType: EventType
   body: string
   /** Whether all recent attempts to reach the destination have failed. */
   isFailing: boolean

@@ -1,9 +1,11 @@
 import Joi from 'joi'
 import type { PayloadDescription } from './describe.ts'
-import type { MessageType, Payload } from './payload.ts'
+import type { DigestContent } from './digest.ts'
+import type { EventType, Payload } from './payload.ts'
 
 export { shorten, type PayloadDescription, type Fact } from './describe.ts'
-export type { MessageType, Payload } from './payload.ts'
+export type { DigestContent, DigestLine, DigestSection } from './digest.ts'
+export type { EventType, MessageType, Payload } from './payload.ts'
 
 export interface DeliveryOutcome {
   /** Whether the receiver accepted the message: over HTTP, a 2xx status. */
@@ -29,14 +31,14 @@ export interface DeliveryOutcome {
 
 /** What is to be delivered. The body never changes; the signatures are made anew for each attempt. */
 export interface Message {
-  /** The alert's id; a test has an id of its own. */
+  /** The alert's id; a test and a digest have ids of their own. */
   id: string
   deliveryId: string
   /** 1 for the first. */
   attempt: number
   /** One for each attempt, kept in its record. */
   requestId: string
-  eventType: MessageType
+  eventType: EventType
   /** The result of `compose`, else the payload as JSON. */
   body: string
   /** `X-Service-Signature` and the three headers of Standard Webhooks, over the body. */
@@ -73,6 +75,8 @@ export interface DestinationType<Config = never> {
    * stored: every attempt sends the same bytes. So it must be quick and contain no secret.
    */
   compose?(payload: Payload, description: PayloadDescription): string
+  /** The body of a digest; without it, the type takes none. As `compose`, it must be quick and contain no secret. */
+  composeDigest?(content: DigestContent): string
   /** One attempt. Never throws for what the receiver did: that is an outcome. */
   deliver(message: Message, context: DeliveryContext<Config>): Promise<DeliveryOutcome>
 }

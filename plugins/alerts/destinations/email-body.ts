@@ -1,6 +1,6 @@
 import { html, Markup } from '../../../server/markup.ts'
 import { SEVERITY_LABELS, shorten, type PayloadDescription } from './describe.ts'
-import type { Payload } from './destination.ts'
+import type { DigestContent, Payload } from './destination.ts'
 
 /** The part of a mail that all recipients share. */
 export interface MailBody {
@@ -40,6 +40,35 @@ export function composeMail(payload: Payload, description: PayloadDescription): 
   }
 }
 
+/** A digest, as text and as a page that loads nothing. */
+export function composeDigestMail({ heading, sentence, sections, links }: DigestContent): MailBody {
+  const subject = shorten(heading, MAX_SUBJECT_CHARACTERS)
+  const texts = sections.flatMap(({ title, lines }) => [
+    title,
+    ...lines.map(({ text, url }) => `- ${text}${url === null ? '' : `\n  ${url}`}`),
+    '',
+  ])
+  const addresses = links.map(({ text, url }) => `${text}: ${url}`)
+  const parts = sections.map(
+    ({ title, lines }) =>
+      html`<h2 style="margin:20px 0 4px;font-size:16px">${title}</h2>
+        <ul style="margin:0;padding-left:20px;font-size:15px">
+          ${lines.map(
+            ({ text, url }) =>
+              html`<li style="overflow-wrap:anywhere">
+                ${url === null ? text : html`<a href="${url}" style="color:inherit">${text}</a>`}
+              </li>`,
+          )}
+        </ul>`,
+  )
+  return {
+    subject,
+    text: [heading, '', sentence, '', ...texts, ...addresses, ''].join('\n'),
+    html: renderPage(subject, { heading, sentence, links, colour: COLOURS.info }, html`${parts}`).text,
+    isUrgent: false,
+  }
+}
+
 /** The mail with the unsubscribe link of one recipient. */
 export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, link: string) {
   const footer = html`Sent by Tidemark to ${to}. <a href="${link}" style="color:inherit">Unsubscribe</a>`
@@ -55,12 +84,8 @@ function renderText({ heading, sentence, facts, links }: PayloadDescription): st
   return [heading, '', ...(sentence === '' ? [] : [sentence, '']), ...lines, '', ...addresses, ''].join('\n')
 }
 
-/** Inline styles and tables: mail programs remove style sheets and misread other layouts. */
-function renderHtml(
-  subject: string,
-  { heading, sentence, facts, links }: PayloadDescription,
-  colour: string,
-): Markup {
+function renderHtml(subject: string, description: PayloadDescription, colour: string): Markup {
+  const { facts } = description
   const rows = facts.map(
     ({ name, value }) =>
       html`<tr>
@@ -68,6 +93,23 @@ function renderHtml(
         <td style="padding:4px 0;vertical-align:top;overflow-wrap:anywhere">${value}</td>
       </tr>`,
   )
+  const table = html`<table role="presentation" style="margin:20px 0;border-collapse:collapse;font-size:15px">
+    ${rows}
+  </table>`
+  return renderPage(subject, { ...description, colour }, table)
+}
+
+/** Inline styles and tables: mail programs remove style sheets and misread other layouts. */
+function renderPage(
+  subject: string,
+  {
+    heading,
+    sentence,
+    links,
+    colour,
+  }: Pick<PayloadDescription, 'heading' | 'sentence' | 'links'> & { colour: string },
+  content: Markup,
+): Markup {
   const [first, ...others] = links
   const more = others.map(({ text, url }) => html` <a href="${url}" style="color:inherit">${text}</a>`)
   return html`<!doctype html>
@@ -86,10 +128,8 @@ function renderHtml(
             <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${heading}</h1>
             ${sentence === '' ? '' : html`<p style="margin:0;overflow-wrap:anywhere">${sentence}</p>`}
           </div>
-          <table role="presentation" style="margin:20px 0;border-collapse:collapse;font-size:15px">
-            ${rows}
-          </table>
-          <p style="margin:0 0 32px">
+          ${content}
+          <p style="margin:20px 0 32px">
             <a
               href="${first?.url ?? ''}"
               style="display:inline-block;margin-right:12px;padding:10px 18px;border-radius:6px;background:${colour};color:#ffffff;text-decoration:none"

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import Joi from 'joi'
 import type { Letter, Mail, Posted } from '../../../server/mail.ts'
 import { failedOutcome, type DestinationType, type Message, type DeliveryOutcome } from './destination.ts'
-import { composeMail, withFooter, type MailBody } from './email-body.ts'
+import { composeDigestMail, composeMail, withFooter, type MailBody } from './email-body.ts'
 import type { Subscriptions } from '../api.ts'
 import type { Deps } from '../deps.ts'
 import { normalizeEmail } from './subscriptions.ts'
@@ -28,7 +28,7 @@ const config = Joi.object<EmailConfig>({
   to_owners: Joi.boolean()
     .strict()
     .description(
-      'Mail about an asset goes to its owners; `to` gets it if there is none with an address. Tests go to `to`.',
+      'Mail about an asset goes to its owners; `to` gets it if there is none with an address. Tests and digests go to `to`.',
     ),
 })
   // A change replaces the stored addresses under any of the names.
@@ -58,6 +58,7 @@ export function email({ db, lookUps, mail, subscriptions }: EmailDeps): Destinat
     config,
     unavailable: () => (mail ? null : MAIL_UNAVAILABLE),
     compose: (payload, description) => JSON.stringify(composeMail(payload, description)),
+    composeDigest: content => JSON.stringify(composeDigestMail(content)),
     async deliver(message, { config, signal }) {
       if (!mail) return failedOutcome('configuration', MAIL_UNAVAILABLE)
       const owners = config.to_owners ? await listOwners({ db, lookUps }, message).catch(() => null) : []
@@ -92,14 +93,14 @@ export function email({ db, lookUps, mail, subscriptions }: EmailDeps): Destinat
 }
 
 /**
- * The addresses of the owners of a message's asset; none of a test. That of an incident is the asset of the alert that it
+ * The addresses of the owners of a message's asset; none of a test or a digest. That of an incident is the asset of the alert that it
  * is sent for. A message names no company.
  */
 async function listOwners(
   { db, lookUps: { owners } }: Pick<EmailDeps, 'db' | 'lookUps'>,
   { deliveryId, eventType }: Message,
 ): Promise<string[]> {
-  if (!owners || eventType === 'alert.test') return []
+  if (!owners || eventType === 'alert.test' || eventType === 'digest') return []
   const [alert] = await db.statement<{ companyId: string; assetId: string | null }>(
     `select a.company_id, coalesce(a.asset_id, a.source_id) as asset_id
        from deliveries d join alerts a on a.company_id = d.company_id and a.id = d.alert_id where d.id = :deliveryId`,

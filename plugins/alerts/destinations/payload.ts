@@ -1,4 +1,10 @@
-export type MessageType = 'alert.triggered' | 'alert.resolved' | 'alert.test'
+const MESSAGE_TYPES = ['alert.triggered', 'alert.resolved', 'alert.test'] as const
+/** What a message about an alert says of it. */
+export type MessageType = (typeof MESSAGE_TYPES)[number]
+
+/** What deliveries are about: alerts, and digests of what happened. */
+export const EVENT_TYPES = [...MESSAGE_TYPES, 'digest'] as const
+export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What a message about an incident says of it, beside the alert that it shows. */
 export interface IncidentPart {

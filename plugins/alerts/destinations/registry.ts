@@ -23,6 +23,7 @@ const shape = Joi.object({
   messages: Joi.valid('alerts', 'incidents'),
   unavailable: Joi.function(),
   compose: Joi.function(),
+  composeDigest: Joi.function(),
   deliver: Joi.function().required(),
 })
 

@@ -2,6 +2,7 @@ import Joi from 'joi'
 import { held, inData, inNestedPage, record, reply } from '../../../server/http/envelopes.ts'
 import { MESSAGE_CHOICES } from '../models.ts'
 import { ALERT_ID_EXAMPLE } from '../replies.ts'
+import { EVENT_TYPES } from './payload.ts'
 
 const { id, text, time, count, flag } = held
 const object = Joi.object().unknown()
@@ -10,7 +11,7 @@ const list = (item: Joi.Schema) => Joi.array().items(item)
 export const DESTINATION_ID_EXAMPLE = '0196f1c2-aa01-7b22-8c33-4d5e6f708192'
 
 const deliveryStatus = Joi.string().valid('pending', 'delivered', 'failed', 'stopped')
-const messageType = Joi.string().valid('alert.triggered', 'alert.resolved', 'alert.test')
+const messageType = Joi.string().valid(...EVENT_TYPES)
 const trigger = Joi.string().valid('automatic', 'manual', 'test')
 
 const destinationFields = {

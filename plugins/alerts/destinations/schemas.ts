@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { MAX_NEW_DESTINATIONS } from './bulk.ts'
-import type { MessageType } from './destination.ts'
 import type { DestinationChanges, NewDestination } from './destinations.ts'
+import { EVENT_TYPES, type EventType } from './payload.ts'
 import { MESSAGE_CHOICES, type Delivery } from '../models.ts'
 import { pageQuery, type Page, queryBoolean, queryWords } from '../../../server/http/page.ts'
 
@@ -26,7 +26,7 @@ export interface DestinationFilters extends Page {
 
 export interface DeliveryFilters extends Page {
   status?: Delivery['status'][]
-  event_type?: MessageType[]
+  event_type?: EventType[]
 }
 
 const newDestination = Joi.object<NewDestination>({
@@ -60,6 +60,6 @@ export const schemas = {
   deliveries: Joi.object<DeliveryFilters>({
     ...pageQuery(),
     status: queryWords(['pending', 'delivered', 'failed', 'stopped']),
-    event_type: queryWords(['alert.triggered', 'alert.resolved', 'alert.test']),
+    event_type: queryWords([...EVENT_TYPES]),
   }),
 }

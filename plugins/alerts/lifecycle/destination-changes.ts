@@ -3,6 +3,7 @@ import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { stopDeliveries } from '../delivery/stop.ts'
 import type { Deps } from '../deps.ts'
+import { Digest } from '../digests/models.ts'
 import { findDestination, storeChanges, type DestinationChanges } from '../destinations/destinations.ts'
 import { destinationDisabled } from '../kinds.ts'
 import { LOCK_RULES } from '../locks.ts'
@@ -23,7 +24,8 @@ export async function changeDestination(
 }
 
 /**
- * Deletes a destination: erases its secrets, stops its pending deliveries and removes it from rules. The record of its
+ * Deletes a destination: erases its secrets, stops its pending deliveries, removes it from rules and
+ * pauses its digests. The record of its
  * deliveries stays. Deliveries are locked before their destination, as when an attempt is recorded.
  * @returns the deleted destination, and the rules that had no other one and were switched off
  */
@@ -34,6 +36,9 @@ export async function deleteDestination(deps: Deps, trx: Transaction, id: string
   await Destination.query(trx)
     .where({ id })
     .patch({ deletedAt: raw('now()'), isActive: false, secrets: null, signingSecrets: '' })
+  await Digest.query(trx)
+    .where({ destinationId: id })
+    .patch({ isActive: false, updatedAt: raw('now()') })
   await resolveCauses(deps, trx, destinationDisabled.name, [id], 'The destination was deleted')
   return { destination, rulesOff: await removeFromRules(trx, id) }
 }

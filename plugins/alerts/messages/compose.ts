@@ -4,7 +4,7 @@ import type { OutgoingMessage } from '../delivery/delivery.ts'
 import { UNCOMPOSED } from '../delivery/send.ts'
 import type { Deps } from '../deps.ts'
 import { describePayload, type Fact } from '../destinations/describe.ts'
-import type { DestinationType, Payload } from '../destinations/destination.ts'
+import type { DestinationType, DigestContent, Payload } from '../destinations/destination.ts'
 import { factsOf } from '../destinations/facts.ts'
 import { kindOf } from '../kinds.ts'
 import type { Assignee } from '../people/assignee.ts'
@@ -102,18 +102,36 @@ export function composeBody(deps: ComposeDeps, typeName: string, payload: Payloa
   if (!type?.compose) return JSON.stringify(nameIncident(payload))
   const facts = readFacts(deps, payload)
   const description = describePayload(payload, facts)
-  try {
-    return validBody(type, type.compose(payload, description))
-  } catch (thrown) {
-    reportThrown(deps.log, `destination type ${typeName}`, thrown, { fields: { call: 'compose' } })
-    return UNCOMPOSED
-  }
+  return callCompose(deps, type, 'compose', () => type.compose?.(payload, description))
 }
 
-function validBody({ name }: DestinationType, body: unknown): string {
-  if (typeof body === 'string' && body !== '' && body.length <= MAX_BODY_LENGTH) return body
-  ignoreRejection(body)
-  throw new TypeError(`compose of ${name} must return a string of 1 to ${MAX_BODY_LENGTH} characters`)
+/** The body of a digest, or `UNCOMPOSED`, also for a type that takes none. */
+export function composeDigestBody(
+  deps: Pick<Deps, 'types' | 'log'>,
+  typeName: string,
+  content: DigestContent,
+): string {
+  const type = deps.types.has(typeName) ? deps.types.get(typeName) : undefined
+  if (!type?.composeDigest) return UNCOMPOSED
+  return callCompose(deps, type, 'composeDigest', () => type.composeDigest?.(content))
+}
+
+/** What a type composes; `UNCOMPOSED` if it throws, or returns something else than a text. */
+function callCompose(
+  { log }: Pick<Deps, 'log'>,
+  { name }: DestinationType,
+  call: 'compose' | 'composeDigest',
+  compose: () => unknown,
+): string {
+  try {
+    const body = compose()
+    if (typeof body === 'string' && body !== '' && body.length <= MAX_BODY_LENGTH) return body
+    ignoreRejection(body)
+    throw new TypeError(`${call} of ${name} must return a string of 1 to ${MAX_BODY_LENGTH} characters`)
+  } catch (thrown) {
+    reportThrown(log, `destination type ${name}`, thrown, { fields: { call } })
+    return UNCOMPOSED
+  }
 }
 
 /** What the kind of an alert says of it. A kind of an extension that throws says nothing. */

@@ -41,6 +41,7 @@ export type Kind =
   | 'destination'
   | 'alertRule'
   | 'muteWindow'
+  | 'digest'
   | 'alert'
   | 'incident'
   | 'delivery'
@@ -695,6 +696,20 @@ export const ROUTES: Record<string, Classified> = {
     body: id => ({ asset_ids: [id('table')] }),
   },
   'DELETE /api/v1/sdk/alerts/mute-windows/{id}': { access: 'write', ...is('muteWindow') },
+  'GET /api/v1/sdk/alerts/digests': { access: 'read' },
+  'POST /api/v1/sdk/alerts/digests': {
+    access: 'write',
+    body: id => ({ name: 'x', destination_id: id('destination') }),
+  },
+  'POST /api/v1/sdk/alerts/digests/preview': { access: 'read', body: () => ({ frequency: 'daily' }) },
+  'GET /api/v1/sdk/alerts/digests/{id}': { access: 'read', ...is('digest') },
+  'PATCH /api/v1/sdk/alerts/digests/{id}': {
+    access: 'write',
+    ...is('digest'),
+    body: id => ({ destination_id: id('destination') }),
+  },
+  'DELETE /api/v1/sdk/alerts/digests/{id}': { access: 'write', ...is('digest') },
+  'POST /api/v1/sdk/alerts/digests/{id}/send': { access: 'write', ...is('digest') },
   'GET /api/v1/sdk/alerts/rules': {
     access: 'read',
     query: id => ({ destination_id: id('destination') }),

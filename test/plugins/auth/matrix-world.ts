@@ -288,6 +288,10 @@ async function fillAlerts(app: TestServer, holding: Holding): Promise<void> {
     starts_at: '2998-12-01T00:00:00Z',
     ends_at: '2999-01-01T00:00:00Z',
   })
+  ids.digest = await made(app, holding, `${alerts}/digests`, {
+    name: 'Weekly',
+    destination_id: ids.destination,
+  })
   const { alertId } = await app.server.db.company(companyId, trx =>
     app.server.plugins.alerts.raise(trx, {
       type: 'validity_failure',

@@ -85,6 +85,7 @@ const REQUESTS: Readonly<Record<string, (name: string) => [method: string, path:
     },
   ],
   destinations: name => ['POST', `${SDK}/alerts/destinations`, hook(name)],
+  digests: name => ['POST', `${SDK}/alerts/digests`, { name, destination_id: destination.id }],
   external_checks: name => {
     const nodes = [placed('orders'), notNull('orders', name)]
     return ['POST', `${SDK}/lineage/dbt`, { source: 'shop', manifest: manifest(nodes) }]

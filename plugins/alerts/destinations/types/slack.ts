@@ -29,28 +29,23 @@ export const slack: DestinationType<SlackConfig> = {
       bold(`${place > 0 ? '\n' : ''}${name}: `),
       plain(value),
     ])
-    return JSON.stringify({
-      // Shown in notifications, and parsed for mentions even without `mrkdwn`.
-      text: escapeTags(`${symbol} ${heading}`),
-      mrkdwn: false,
-      unfurl_links: false,
-      unfurl_media: false,
-      blocks: [
-        {
-          type: 'header',
-          text: { type: 'plain_text', text: shorten(`${symbol} ${heading}`, MAX_HEADER_UNITS), emoji: false },
-        },
-        ...(sentence === '' ? [] : [richText([plain(sentence)])]),
-        richText(lines),
-        richText(
-          links.flatMap(({ text, url }, place) => [
-            ...(place > 0 ? [plain(' · ')] : []),
-            { type: 'link', url, text },
-          ]),
-        ),
-      ],
-    })
+    return composeBlocks(`${symbol} ${heading}`, [
+      ...(sentence === '' ? [] : [richText([plain(sentence)])]),
+      richText(lines),
+      linksText(links),
+    ])
   },
+  composeDigest: ({ heading, sentence, sections, links }) =>
+    composeBlocks(heading, [
+      richText([plain(sentence)]),
+      ...sections.map(({ title, lines }) =>
+        richText([
+          bold(title),
+          ...lines.flatMap(({ text, url }) => [plain('\n• '), url === null ? plain(text) : link(text, url)]),
+        ]),
+      ),
+      linksText(links),
+    ]),
   async deliver({ body }, { config: { webhook_url: url }, post }) {
     const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
     return explainRefusal(await post(url, { headers, body }))
@@ -60,8 +55,29 @@ export const slack: DestinationType<SlackConfig> = {
 /** A header block takes no more. */
 const MAX_HEADER_UNITS = 150
 
+/** @param heading shown in notifications too */
+function composeBlocks(heading: string, blocks: object[]): string {
+  return JSON.stringify({
+    // Parsed for mentions even without `mrkdwn`.
+    text: escapeTags(heading),
+    mrkdwn: false,
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      {
+        type: 'header',
+        text: { type: 'plain_text', text: shorten(heading, MAX_HEADER_UNITS), emoji: false },
+      },
+      ...blocks,
+    ],
+  })
+}
+
 const plain = (text: string) => ({ type: 'text', text })
 const bold = (text: string) => ({ type: 'text', text, style: { bold: true } })
+const link = (text: string, url: string) => ({ type: 'link', url, text })
+const linksText = (links: readonly { text: string; url: string }[]) =>
+  richText(links.flatMap(({ text, url }, place) => [...(place > 0 ? [plain(' · ')] : []), link(text, url)]))
 const richText = (elements: object[]) => ({
   type: 'rich_text',
   elements: [{ type: 'rich_text_section', elements }],

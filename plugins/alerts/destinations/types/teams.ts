@@ -31,34 +31,61 @@ export const teams: DestinationType<TeamsConfig> = {
    * Within the limit of 28 KiB, since each part of a description is bounded.
    */
   compose(payload, { symbol, heading, sentence, facts, links }) {
-    const content = {
-      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-      type: 'AdaptiveCard',
-      version: '1.4',
-      fallbackText: heading,
-      msteams: { width: 'Full' },
-      body: [
-        {
-          type: 'Container',
-          style: styleOf(payload),
-          bleed: true,
-          items: [richText([{ text: `${symbol} ${heading}`, weight: 'Bolder', size: 'Medium' }])],
-        },
+    return composeCard(
+      { heading: `${symbol} ${heading}`, style: styleOf(payload) },
+      [
         ...(sentence === '' ? [] : [richText([{ text: sentence }])]),
         ...facts.map(({ name, value }, place) => ({
           ...richText([{ text: `${name}: `, weight: 'Bolder' }, { text: value }]),
           spacing: place === 0 ? 'Medium' : 'Small',
         })),
       ],
-      actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
-    }
-    const contentType = 'application/vnd.microsoft.card.adaptive'
-    return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] })
+      links,
+    )
   },
+  /** Lines show their text only: a run of text has no link, and a card takes six actions. */
+  composeDigest: ({ heading, sentence, sections, links }) =>
+    composeCard(
+      { heading, style: 'emphasis' },
+      [
+        richText([{ text: sentence }]),
+        ...sections.flatMap(({ title, lines }) => [
+          { ...richText([{ text: title, weight: 'Bolder' }]), spacing: 'Medium' },
+          ...lines.map(({ text }) => ({ ...richText([{ text: `• ${text}` }]), spacing: 'Small' })),
+        ]),
+      ],
+      links,
+    ),
   async deliver({ body }, { config: { webhook_url: url }, post }) {
     const headers = { 'content-type': 'application/json', 'user-agent': 'Tidemark' }
     return explainRefusal(await post(url, { headers, body }))
   },
+}
+
+function composeCard(
+  { heading, style }: { heading: string; style: string },
+  body: object[],
+  links: readonly { text: string; url: string }[],
+): string {
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    fallbackText: heading,
+    msteams: { width: 'Full' },
+    body: [
+      {
+        type: 'Container',
+        style,
+        bleed: true,
+        items: [richText([{ text: heading, weight: 'Bolder', size: 'Medium' }])],
+      },
+      ...body,
+    ],
+    actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
+  }
+  const contentType = 'application/vnd.microsoft.card.adaptive'
+  return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] })
 }
 
 function styleOf({ event_type: type, alert }: Payload): string {

@@ -24,6 +24,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /api/v1/sdk/referential/{asset_id}/{check_id}/execute':
     'what it found is among the results of the check',
   'POST /api/v1/sdk/alerts/preview': 'stores nothing',
+  'POST /api/v1/sdk/alerts/digests/preview': 'stores nothing',
   'POST /api/v1/sdk/alerts/investigations/explain': 'stores nothing',
   'POST /api/v1/sdk/monitors/{asset_id}/plan': 'stores nothing',
   'POST /api/v1/sdk/assets/{asset_id}/contract-test': 'stores nothing but its result',
