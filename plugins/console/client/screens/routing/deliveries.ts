@@ -20,7 +20,7 @@ import { texts } from '../../texts.ts'
 import { Answer, AnswerBody } from './test-message.ts'
 
 const STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const
-const TYPES = ['alert.triggered', 'alert.resolved', 'alert.test'] as const
+const TYPES = ['alert.triggered', 'alert.resolved', 'alert.test', 'digest'] as const
 /** How often a message that is on its way is looked at. */
 const POLL_MS = 4_000
 /** A later attempt is not waited for. */

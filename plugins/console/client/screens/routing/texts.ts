@@ -73,6 +73,7 @@ export const routingTexts = {
     'alert.triggered': 'alert opened',
     'alert.resolved': 'alert ended',
     'alert.test': 'test',
+    digest: 'digest',
   } as Record<string, string>,
   message: 'Message',
   redeliver: 'Redeliver',
