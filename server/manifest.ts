@@ -20,10 +20,10 @@ import * as tableWindows from '../migrations/0009_table_windows.ts'
 import * as tableParts from '../migrations/0010_table_parts.ts'
 import * as statementBytes from '../migrations/0011_statement_bytes.ts'
 import * as incidentMembership from '../migrations/0012_incident_membership.ts'
-import * as adoption from '../migrations/0015_adoption.ts'
-import * as notificationPolicies from '../migrations/0019_notification_policies.ts'
-import * as demoSources from '../migrations/0020_demo_sources.ts'
-import * as digestTables from '../migrations/0020_digests.ts'
+import * as adoption from '../migrations/0013_adoption.ts'
+import * as notificationPolicies from '../migrations/0014_notification_policies.ts'
+import * as demoSources from '../migrations/0015_demo_sources.ts'
+import * as digestTables from '../migrations/0016_digests.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -99,10 +99,10 @@ export const manifest = {
     migration('0010_table_parts', tableParts),
     migration('0011_statement_bytes', statementBytes),
     migration('0012_incident_membership', incidentMembership),
-    migration('0015_adoption', adoption),
-    migration('0019_notification_policies', notificationPolicies),
-    migration('0020_demo_sources', demoSources),
-    migration('0020_digests', digestTables),
+    migration('0013_adoption', adoption),
+    migration('0014_notification_policies', notificationPolicies),
+    migration('0015_demo_sources', demoSources),
+    migration('0016_digests', digestTables),
   ],
 }
 

@@ -39,7 +39,7 @@ export function routes({ validate }: ContractValidator): ServerRoute[] {
 
 /** The requests whose body is a contract. */
 const TAKES_CONTRACTS =
-  /^(post \/api\/public\/contracts\/validate|put \/api\/v1\/sdk\/contracts\/[^/]+|post \/api\/v1\/sdk\/assets\/[^/]+\/contract-test|post \/api\/v1\/contracts\/(validate|[^/]+\/(plan|apply)))$/
+  /^(post \/api\/public\/contracts\/validate|put \/api\/v1\/sdk\/contracts\/[^/]+|post \/api\/v1\/sdk\/contracts\/[^/]+\/plan|post \/api\/v1\/sdk\/assets\/[^/]+\/contract-test|post \/api\/v1\/contracts\/(validate|[^/]+\/(plan|apply)))$/
 
 /**
  * hapi parses only text and JSON, so the other YAML types become text. What is no type of a contract is refused after
