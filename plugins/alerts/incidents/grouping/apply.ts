@@ -135,7 +135,7 @@ function nameChanges(members: readonly Member[], flow: Flow): string | undefined
     return undefined
   if (leadingChanges(members, flow).length > 0) return undefined
   const count = members.reduce((sum, { details }) => sum + changesOf(details), 0)
-  return `${count} schema changes found at ${first.createdAt.toISOString().slice(11, 16)} UTC`
+  return `${count} schema changes found by one discovery`
 }
 
 function changesOf({ change_count: count }: Record<string, unknown>): number {

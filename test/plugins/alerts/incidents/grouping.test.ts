@@ -150,7 +150,7 @@ t.test(
       'open warning products: inventory volume, products volume',
     ])
     const titles = (await list()).map(({ title }) => String(title))
-    t.match(titles.sort()[0], /^4 schema changes found at \d\d:\d\d UTC$/)
+    t.ok(titles.includes('4 schema changes found by one discovery'))
   },
 )
 
