@@ -85,7 +85,11 @@ export function assignAlerts(
   const { changes = [], others = [] } = Object.groupBy(fresh, item =>
     discoveryOf(item) === undefined ? 'others' : 'changes',
   )
-  for (const set of Map.groupBy(upstreamFirst(changes, flow), discoveryOf).values()) {
+  for (const found of Map.groupBy(upstreamFirst(changes, flow), discoveryOf).values()) {
+    // What comes of an alert that is there is an effect as others.
+    const effects = found.filter(item => board.hasCause(item))
+    for (const item of effects) place(item)
+    const set = found.filter(item => !effects.includes(item))
     const leading = leadingChanges(set, flow)
     const [lead] = leading
     if (lead) place(lead, board.sameDiscovery(lead))

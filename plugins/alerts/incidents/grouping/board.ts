@@ -2,7 +2,7 @@ import { SYMPTOMS, type Symptom } from '../../api.ts'
 import { discoveryOf, findBystanders } from './change-sets.ts'
 import type { Flow } from './flow.ts'
 import { explains, findRoots, MAX_COMPARED, type GroupItem, type RootFields } from './roots.ts'
-import { canCause } from './symptoms.ts'
+import { canCause, unlikelihoodOf } from './symptoms.ts'
 
 /**
  * A cause that is in no incident of its effects: a run that failed, or a schema change that its discovery put with others.
@@ -119,6 +119,11 @@ export class Board {
     )
   }
 
+  /** Whether an alert that is placed can have caused another one. */
+  hasCause(item: GroupItem): boolean {
+    return this.#nearestCause(item)?.item !== undefined
+  }
+
   #sameAsset({ assetId, supersedes }: GroupItem): string | null | undefined {
     const replaced = this.#items.find(({ id }) => id === supersedes)
     if (replaced) return replaced.incidentId
@@ -170,8 +175,8 @@ export class Board {
     const [nearest] = causes.toSorted(
       (a, b) =>
         a.distance - b.distance ||
+        unlikelihoodOf(a.symptom, item.symptom) - unlikelihoodOf(b.symptom, item.symptom) ||
         Number(!a.item) - Number(!b.item) ||
-        Number(a.symptom !== item.symptom) - Number(b.symptom !== item.symptom) ||
         SYMPTOMS.indexOf(a.symptom) - SYMPTOMS.indexOf(b.symptom) ||
         byNewest(a, b),
     )
@@ -219,10 +224,12 @@ export class Board {
     for (const item of this.#items) if (item.id === id) item.incidentId = incidentId
   }
 
-  /** The incident of other changes that the same discovery found. */
+  /** The incident of other changes that the same discovery found and nothing that is placed explains. */
   sameDiscovery(item: GroupItem): string | undefined {
     const discovery = discoveryOf(item)
-    const found = this.#items.find(each => discovery !== undefined && discoveryOf(each) === discovery)
+    const found = this.#items.find(
+      each => discovery !== undefined && discoveryOf(each) === discovery && !this.hasCause(each),
+    )
     return found?.incidentId ?? undefined
   }
 }

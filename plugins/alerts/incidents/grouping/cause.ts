@@ -2,7 +2,14 @@ import type { Severity, Symptom } from '../../api.ts'
 import { parseDuration } from '../../../../server/settings/durations.ts'
 import type { Flow } from './flow.ts'
 import { describeCause } from './describe-cause.ts'
-import { explains, findRoots, MAX_COMPARED, MAX_LATENESS_MS, type GroupItem } from './roots.ts'
+import {
+  explains,
+  findRoots,
+  MAX_COMPARED,
+  MAX_LATENESS_MS,
+  type GroupItem,
+  type RootFields,
+} from './roots.ts'
 import { canCause, weaknessOf } from './symptoms.ts'
 
 /** Something that was found, with how much it says of the cause. */
@@ -80,18 +87,20 @@ export function nameCause(all: readonly Member[], findings: readonly Finding[], 
   const finding = strongestFinding(
     shown,
     findings.filter(({ alertId }) => alertId === null || !ownIds.has(alertId)),
+    members,
     flow,
   )
   const first = finding ? evidenceOf(finding, confidence) : evidence[0]!
+  const { severity } = finding ?? shown
   return {
     ...first,
-    severity: finding ? finding.severity : shown.severity,
-    explanation: describeCause({ ...first, at: new Date(first.at) }, members, flow),
+    severity,
+    explanation: describeCause({ ...first, severity, at: new Date(first.at) }, members, flow),
     evidence: [...(finding ? [first] : []), ...evidence].slice(0, MAX_EVIDENCE),
   }
 }
 
-function countExplained(root: Member, members: readonly Member[], flow: Flow): number {
+function countExplained(root: RootFields, members: readonly Member[], flow: Flow): number {
   return new Set(members.flatMap(each => (explains(root, each, flow) ? [each.assetId] : []))).size
 }
 
@@ -129,18 +138,29 @@ function evidenceOf(
   }
 }
 
-/** The nearest finding on the root's own table or above it that can have caused it, and that no other one explains. */
-function strongestFinding(root: Member, findings: readonly Finding[], flow: Flow): Finding | undefined {
+/**
+ * The finding on the root's own table or above it that can have caused it, and that no other one explains: of several the
+ * nearest, then the one that explains most.
+ */
+function strongestFinding(
+  root: Member,
+  findings: readonly Finding[],
+  members: readonly Member[],
+  flow: Flow,
+): Finding | undefined {
   const fitting = findRoots(findings, flow).flatMap(finding => {
     const distance = flow.distance(finding.assetId, root.assetId)
     const isFitting =
       distance !== undefined &&
       canCause(finding.symptom, root.symptom) &&
       finding.createdAt.getTime() - root.createdAt.getTime() <= MAX_LATENESS_MS
-    return isFitting ? [{ finding, distance }] : []
+    return isFitting ? [{ finding, distance, explained: countExplained(finding, members, flow) }] : []
   })
   return fitting.toSorted(
-    (a, b) => a.distance - b.distance || a.finding.createdAt.getTime() - b.finding.createdAt.getTime(),
+    (a, b) =>
+      a.distance - b.distance ||
+      b.explained - a.explained ||
+      a.finding.createdAt.getTime() - b.finding.createdAt.getTime(),
   )[0]?.finding
 }
 

@@ -20,6 +20,17 @@ export function leadingChanges<Item extends GroupItem>(changes: readonly Item[],
   return changes.filter(each => lead && (each.assetId === lead.assetId || explains(lead, each, flow)))
 }
 
+/** Whether a schema change comes of one of its incident that another discovery found. */
+function hasCauseElsewhere(change: GroupItem, items: readonly GroupItem[], flow: Flow): boolean {
+  return items.some(
+    each =>
+      each.incidentId === change.incidentId &&
+      each.symptom === 'drift' &&
+      discoveryOf(each) !== discoveryOf(change) &&
+      explains(each, change, flow),
+  )
+}
+
 /**
  * The schema changes that belong to their incident by their discovery alone. Other alerts of their tables do not join that
  * incident: else one discovery would put independent problems of its tables together.
@@ -30,8 +41,10 @@ export function findBystanders(items: readonly GroupItem[], flow: Flow): Set<str
     return discovery === undefined ? undefined : `${item.incidentId} ${discovery}`
   })
   return new Set(
-    [...sets].flatMap(([discovery, changes]) => {
-      if (discovery === undefined || changes.length === 1) return []
+    [...sets].flatMap(([discovery, all]) => {
+      if (discovery === undefined) return []
+      const changes = all.filter(change => !hasCauseElsewhere(change, items, flow))
+      if (changes.length < 2) return []
       const leading = new Set(leadingChanges(changes, flow))
       return changes.flatMap(change => (leading.has(change) ? [] : [change.id]))
     }),

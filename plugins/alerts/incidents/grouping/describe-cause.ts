@@ -1,4 +1,4 @@
-import type { Symptom } from '../../api.ts'
+import type { Severity, Symptom } from '../../api.ts'
 import { shortName } from '../short-name.ts'
 import type { Flow } from './flow.ts'
 import { explains, type GroupItem } from './roots.ts'
@@ -8,6 +8,7 @@ interface DescribedCause {
   asset_id: string
   qualified_name: string
   symptom: Symptom
+  severity: Severity
   confidence: number
   at: Date
 }
@@ -27,10 +28,10 @@ const SHOWS: Record<Symptom, string> = {
  * of 6 of 8 other failing tables and is late".
  */
 export function describeCause(cause: DescribedCause, members: readonly GroupItem[], flow: Flow): string {
-  const { asset_id: assetId, symptom, confidence, at } = cause
+  const { asset_id: assetId, symptom, severity, confidence, at } = cause
   const others = members.filter(member => member.assetId !== assetId)
   const tables = new Set(others.map(member => member.assetId))
-  const isCauseOf = (each: GroupItem) => explains({ assetId, symptom, createdAt: at }, each, flow)
+  const isCauseOf = (each: GroupItem) => explains({ assetId, symptom, severity, createdAt: at }, each, flow)
   const explained = new Set(others.filter(isCauseOf).map(member => member.assetId))
   const isFirst = others.every(({ createdAt }) => createdAt >= at)
   const reasons = [

@@ -62,8 +62,8 @@ export async function loadUngrouped(
 }
 
 /**
- * Alerts of active incidents that new ones may belong to: those of incidents with an alert within the window, and open
- * ones that can be a cause for longer.
+ * Alerts of active incidents that new ones may belong to: those of incidents with an alert within the window, and those
+ * that can be a cause for longer, up to the window after their end: what they spoiled is mended step by step.
  */
 export async function loadJoinable(
   deps: MemberDeps,
@@ -90,7 +90,7 @@ const JOINABLE_ALERTS = `
    where i.company_id = :companyId and i.${IS_ACTIVE}
      and (i.last_alert_at >= now() - make_interval(mins => :windowMinutes)
        or a.id = any(cast(:supersededIds as uuid[]))
-       or a.${IS_OPEN}
+       or (a.${IS_OPEN} or a.resolved_at >= now() - make_interval(mins => :windowMinutes))
           and (a.kind = any(cast(:lastingKinds as text[]))
             or a.created_at >= now() - make_interval(hours => ${FLOW_HOURS})
                and not (a.kind = any(cast(:driftKinds as text[])) and a.severity = 'info')))

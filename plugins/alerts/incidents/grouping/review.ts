@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000
 const MAX_REVIEWED = 200
 
 /** Where the cause is said to be, and what it shows. */
-type NamedPlace = Pick<RootFields, 'assetId' | 'symptom'>
+type NamedPlace = RootFields
 
 interface ReviewedIncident {
   id: string
@@ -36,7 +36,8 @@ interface ReviewedIncident {
 export async function reviewIncidents(deps: Deps, trx: Transaction): Promise<IncidentNews> {
   const active = await rows<{ id: string } & NamedPlace>(
     trx,
-    `select id, cause ->> 'asset_id' as asset_id, cause ->> 'symptom' as symptom from incidents
+    `select id, cause ->> 'asset_id' as asset_id, cause ->> 'symptom' as symptom,
+            cause ->> 'severity' as severity, cast(cause ->> 'at' as timestamptz) as created_at from incidents
       where company_id = :companyId and ${IS_ACTIVE} and arranged_by is null
         and last_alert_at >= now() - make_interval(hours => ${MAX_AGE_HOURS})
       order by last_alert_at desc limit ${MAX_REVIEWED}`,
@@ -88,12 +89,13 @@ function findMerges(
   const openedAt = ({ members }: ReviewedIncident) => members[0]!.createdAt.getTime()
   for (const incident of incidents) {
     if (incident.members.some(isSchemaChange(incident.members))) continue
-    const roots = findRoots(incident.members, flow)
+    const roots: RootFields[] = findRoots(incident.members, flow)
+    if (isOuterCause(incident)) roots.push(incident.cause)
     const cause = incidents.find(
       other =>
         other !== incident &&
         !other.members.some(isSchemaChange(other.members)) &&
-        roots.every(root => other.members.some(each => canExplain(each, root, flow, windowMs))),
+        roots.every(root => canExplainAny(other, root, flow, windowMs)),
     )
     if (!cause || last(cause.id) === last(incident.id)) continue
     // The oldest stays: its message was sent first.
@@ -111,8 +113,32 @@ const isSchemaChange = (members: readonly Member[]) => (member: Member) => {
   )
 }
 
+/** Whether the named cause is none of the alerts: a run that failed, or a change that its discovery put with others. */
+function isOuterCause({ cause, members }: ReviewedIncident): boolean {
+  return !members.some(({ assetId, symptom }) => assetId === cause.assetId && symptom === cause.symptom)
+}
+
+/** Whether something of an incident can have caused an alert: one of its alerts, or a cause that is none of them. */
+function canExplainAny(
+  incident: ReviewedIncident,
+  effect: RootFields,
+  flow: Flow,
+  windowMs: number,
+): boolean {
+  const { cause, members } = incident
+  if (members.some(each => canExplain(each, effect, flow, windowMs))) return true
+  if (!isOuterCause(incident)) return false
+  const isSame = cause.assetId === effect.assetId && cause.symptom === effect.symptom
+  return isSame || canExplain({ ...cause, isOpen: true }, effect, flow, windowMs)
+}
+
 /** As when alerts are grouped: within the window, or for a day while the cause is open. */
-function canExplain(cause: Member, effect: Member, flow: Flow, windowMs: number): boolean {
+function canExplain(
+  cause: RootFields & Pick<Member, 'isOpen'>,
+  effect: RootFields,
+  flow: Flow,
+  windowMs: number,
+): boolean {
   const gapMs = effect.createdAt.getTime() - cause.createdAt.getTime()
   const isInTime = gapMs <= windowMs || (cause.isOpen && gapMs <= MAX_AGE_HOURS * HOUR_MS)
   return isInTime && explains(cause, effect, flow)

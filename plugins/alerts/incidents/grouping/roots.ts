@@ -20,7 +20,7 @@ export interface GroupItem {
   isCauseOnly: boolean
 }
 
-export type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'createdAt'>
+export type RootFields = Pick<GroupItem, 'assetId' | 'symptom' | 'severity' | 'createdAt'>
 
 /** Alerts of an incident that are compared with each other. */
 export const MAX_COMPARED = 300
@@ -32,6 +32,8 @@ export function explains(cause: RootFields, effect: RootFields, flow: Flow): boo
   return (
     cause.assetId !== effect.assetId &&
     canCause(cause.symptom, effect.symptom) &&
+    // What was only added to a schema shows below as an addition, and breaks nothing.
+    (cause.severity !== 'info' || cause.symptom !== 'drift' || effect.symptom === 'drift') &&
     cause.createdAt.getTime() - effect.createdAt.getTime() <= MAX_LATENESS_MS &&
     flow.distance(cause.assetId, effect.assetId) !== undefined
   )

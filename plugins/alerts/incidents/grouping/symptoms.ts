@@ -4,21 +4,30 @@ import { SYMPTOMS, type Severity, type Symptom } from '../../api.ts'
 import type { Deps } from '../../deps.ts'
 import { kindOf, type Kinds } from '../../kinds.ts'
 
+const USUAL = 0
+const POSSIBLE = 1
+const RARE = 2
+
 /**
- * What each symptom can bring about downstream. A changed schema does not come from late data, and late data does not
- * come from wrong values: without this, whatever happens to be wrong upstream would be named as the cause.
+ * What each symptom can bring about downstream, and how likely. A changed schema does not come from late data, and late
+ * data does not come from wrong values: without this, whatever happens to be wrong upstream would be named as the cause.
  */
-const EFFECTS: Record<Symptom, readonly Symptom[]> = {
-  connection: ['stale', 'volume', 'quality'],
-  drift: ['drift', 'failed_run', 'stale', 'volume', 'quality'],
-  failed_run: ['failed_run', 'stale', 'volume', 'quality'],
-  stale: ['stale', 'volume', 'quality'],
-  volume: ['stale', 'volume', 'quality'],
-  quality: ['volume', 'quality'],
+const EFFECTS: Record<Symptom, Partial<Record<Symptom, number>>> = {
+  connection: { stale: USUAL, volume: POSSIBLE, quality: RARE },
+  drift: { drift: USUAL, failed_run: USUAL, quality: USUAL, stale: POSSIBLE, volume: POSSIBLE },
+  failed_run: { failed_run: USUAL, stale: USUAL, volume: POSSIBLE, quality: RARE },
+  stale: { stale: USUAL, volume: POSSIBLE, quality: RARE },
+  volume: { volume: USUAL, quality: POSSIBLE, stale: RARE },
+  quality: { quality: USUAL, volume: POSSIBLE },
 }
 
 export function canCause(cause: Symptom, effect: Symptom): boolean {
-  return EFFECTS[cause].includes(effect)
+  return EFFECTS[cause][effect] !== undefined
+}
+
+/** How unlikely it is that one symptom brings another one about: less is likelier. Infinity if it cannot. */
+export function unlikelihoodOf(cause: Symptom, effect: Symptom): number {
+  return EFFECTS[cause][effect] ?? Infinity
 }
 
 /** What an alert shows, as its kind says. A kind of an extension that throws, or says something else, says nothing. */

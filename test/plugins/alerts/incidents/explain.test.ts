@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { startServer } from '../../../helpers/server.ts'
-import { makePipeline, type Pipeline } from './world.ts'
+import { addRun, makePipeline } from './world.ts'
 
 const app = await startServer(t, { settings: { INCIDENT_DELAY_SECONDS: '0' } })
 const TABLES = ['raw', 'orders', 'report', 'other']
@@ -10,26 +10,11 @@ const INVESTIGATIONS = '/api/v1/sdk/alerts/investigations'
 
 t.beforeEach(() => app.query('delete from rate_windows'))
 
-/** A run of a job that writes a table, as a pipeline reports it. */
-async function addRun({ tenant, ids }: Pipeline, table: string, state: string, minutesAgo: number) {
-  const id = randomUUID()
-  await app.query(
-    `insert into lineage_runs (id, company_id, job_namespace, job_name, run_id, state, ended_at, error_message, last_event_at)
-     values ($1, $2, 'airflow', 'load_' || $3, gen_random_uuid(), $4, now() - make_interval(mins => $5),
-             case when $4 = 'failed' then E'Disk full\\nat line 3' end, now() - make_interval(mins => $5))`,
-    [id, tenant.companyId, table, state, minutesAgo],
-  )
-  await app.query(
-    `insert into lineage_run_ends (company_id, lineage_run_id, direction, end_id) values ($1, $2, 'output', $3)`,
-    [tenant.companyId, id, ids.get(table)],
-  )
-}
-
 t.test('a run that failed is named as the cause of what is late because of it', async t => {
   const pipeline = await makePipeline(app, TABLES, FLOW)
-  await addRun(pipeline, 'raw', 'failed', 90)
-  await addRun(pipeline, 'orders', 'failed', 60)
-  await addRun(pipeline, 'other', 'failed', 90)
+  await addRun(app, pipeline, { table: 'raw', state: 'failed', minutesAgo: 90 })
+  await addRun(app, pipeline, { table: 'orders', state: 'failed', minutesAgo: 60 })
+  await addRun(app, pipeline, { table: 'other', state: 'failed', minutesAgo: 90 })
   await pipeline.raise('orders stale')
   const incident = await pipeline.get()
   t.match(incident, {
@@ -42,8 +27,8 @@ t.test('a run that failed is named as the cause of what is late because of it', 
 
 t.test('one that ran well since is not', async t => {
   const pipeline = await makePipeline(app, TABLES, FLOW)
-  await addRun(pipeline, 'orders', 'failed', 90)
-  await addRun(pipeline, 'orders', 'completed', 30)
+  await addRun(app, pipeline, { table: 'orders', state: 'failed', minutesAgo: 90 })
+  await addRun(app, pipeline, { table: 'orders', state: 'completed', minutesAgo: 30 })
   await pipeline.raise('orders stale')
   t.match(await pipeline.get(), { event_type: 'freshness_violation' })
 })
@@ -122,4 +107,16 @@ t.test('the briefing of the day has the incidents that go on', async t => {
   t.match(body.data, { summary: '1 incident goes on; 1 critical' })
   t.match(body.data.sections[0].items, [{ text: 'raw stale (2 alerts, open)', incident_id: id }])
   t.strictSame(body.data.insights, ['2 alerts of a day came from 1 incidents'])
+})
+
+t.test('of two runs that failed the one is named that explains more', async t => {
+  const pipeline = await makePipeline(
+    app,
+    ['left', 'right', 'both', 'alone'],
+    ['left > both', 'right > both', 'right > alone'],
+  )
+  await addRun(app, pipeline, { table: 'left', state: 'failed', minutesAgo: 20 })
+  await addRun(app, pipeline, { table: 'right', state: 'failed', minutesAgo: 10 })
+  await pipeline.raise('both stale', 'alone volume')
+  t.match(await pipeline.get(), { root_cause: { asset_id: pipeline.ids.get('right') } })
 })

@@ -246,3 +246,51 @@ t.test(
     ])
   },
 )
+
+t.test(
+  'an alert of which two are the next cause goes to the one that brings it about more often',
+  async t => {
+    const { raise, show } = await makePipeline(app, ['a', 'b', 'joined'], ['a > joined', 'b > joined'])
+    await raise('a volume')
+    await raise('b quality')
+    await raise('joined quality')
+    t.strictSame(await show(), ['open warning a: a volume', 'open warning b: b quality, joined quality'])
+  },
+)
+
+t.test('an addition to a schema is the cause of no failure', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('orders quality')
+  await raise('raw drift info')
+  await raise('sales quality')
+  t.strictSame(await show(), [
+    'open warning orders: orders quality, sales quality',
+    'open info raw: raw drift',
+  ])
+})
+
+t.test('what another discovery finds below a changed table belongs to that change', async t => {
+  const { raise, show } = await makePipeline(
+    app,
+    ['raw', 'left', 'right', 'other', 'next'],
+    ['raw > left', 'raw > right', 'other > next', 'left > next'],
+  )
+  await raise('raw drift')
+  await raise('left drift', 'right drift', 'other drift')
+  await raise('left quality')
+  t.strictSame(await show(), [
+    'open critical raw: left drift, left quality, raw drift, right drift',
+    'open critical other: other drift',
+  ])
+})
+
+t.test('what fails while its cause is being mended belongs to that cause', async t => {
+  const { raise, recover, show } = await makePipeline(app, ...CHAIN)
+  await raise('raw stale')
+  await raise('orders stale')
+  await goForward(app, 50)
+  await recover('raw stale')
+  await goForward(app, 30)
+  await raise('sales quality')
+  t.strictSame(await show(), ['open critical raw: orders stale, raw stale, sales quality'])
+})

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startServer } from '../../../helpers/server.ts'
-import { makePipeline, type Pipeline } from './world.ts'
+import { addRun, makePipeline, type Pipeline } from './world.ts'
 
 const app = await startServer(t, { settings: { INCIDENT_DELAY_SECONDS: '0' } })
 const TABLES = ['raw', 'orders', 'sales', 'other']
@@ -66,4 +66,15 @@ t.test('a review without new lineage changes nothing', async t => {
     app.server.plugins.alerts.incidents.review(trx),
   )
   t.strictSame(await pipeline.show(), before)
+})
+
+t.test('lineage that arrives later joins what a failed run has caused', async t => {
+  const pipeline = await makePipeline(app, TABLES, [])
+  await learn(pipeline, ['raw > orders'])
+  await addRun(app, pipeline, { table: 'raw', state: 'failed', minutesAgo: 5 })
+  await pipeline.raise('orders stale')
+  await pipeline.raise('sales stale')
+  t.equal((await pipeline.show('?status=open')).length, 2)
+  await learn(pipeline, ['raw > orders', 'raw > sales'])
+  t.strictSame(await pipeline.show('?status=open'), ['open critical raw: orders stale, sales stale'])
 })

@@ -146,3 +146,22 @@ export async function goForward(app: TestServer, minutes: number): Promise<void>
 }
 
 export const madeUpId = randomUUID
+
+/** A run of a job that writes a table, as a pipeline reports it. */
+export async function addRun(
+  { query }: TestServer,
+  { tenant, ids }: Pipeline,
+  { table, state, minutesAgo }: { table: string; state: string; minutesAgo: number },
+): Promise<void> {
+  const id = randomUUID()
+  await query(
+    `insert into lineage_runs (id, company_id, job_namespace, job_name, run_id, state, ended_at, error_message, last_event_at)
+     values ($1, $2, 'airflow', 'load_' || $3, gen_random_uuid(), $4, now() - make_interval(mins => $5),
+             case when $4 = 'failed' then E'Disk full\\nat line 3' end, now() - make_interval(mins => $5))`,
+    [id, tenant.companyId, table, state, minutesAgo],
+  )
+  await query(
+    `insert into lineage_run_ends (company_id, lineage_run_id, direction, end_id) values ($1, $2, 'output', $3)`,
+    [tenant.companyId, id, ids.get(table)],
+  )
+}
