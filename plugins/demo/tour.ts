@@ -163,11 +163,30 @@ async function addWarehouse(
   await send('POST', `/sdk/comparisons/${sourceId}/${comparison.id}/execute`, {})
 }
 
+/** What else the demo makes that has a name, by the list that has it: a second of the name would be refused, or be one too many. */
+const NAMED_LEFTOVERS = [
+  { path: '/sdk/teams', list: 'teams', names: TEAMS.map(({ name }) => name) },
+  { path: '/sdk/alerts/rules', list: 'data', names: ALERT_RULES.map(({ name }) => name) },
+] as const
+
+interface NamedItem {
+  id: string
+  name: string
+}
+
 /** Removes what an interrupted start has made. */
 async function removeLeftovers(send: Requester): Promise<void> {
-  const { data } = await send<{ data: { id: string; name: string }[] }>('GET', '/assets?asset_type=source')
+  const { data } = await send<{ data: NamedItem[] }>('GET', '/assets?asset_type=source')
   for (const { id, name } of data)
     if ([SHOP_NAME, WAREHOUSE_NAME].includes(name)) await send('DELETE', `/sdk/assets/${id}`)
+  for (const { path, list, names } of NAMED_LEFTOVERS) {
+    const { data: page } = await send<{ data: Record<string, NamedItem[]> }>('GET', path)
+    for (const { id, name } of page[list] ?? [])
+      if (names.some(each => each === name)) await send('DELETE', `${path}/${id}`)
+  }
+  const schedules = await send<{ data: NamedItem[] }>('GET', '/operating-schedules')
+  for (const { id, name } of schedules.data)
+    if (name === OPERATING_SCHEDULE.name) await send('DELETE', `/operating-schedules/${id}`)
 }
 
 type Requester = ReturnType<typeof createRequester>

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { deliverJob } from '../../../plugins/alerts/delivery/job-kinds.ts'
@@ -238,4 +240,22 @@ t.test('at a later start it prints the same key and makes nothing new', async t 
     /^open: http\S+\/\?ticket=[\w-]{43}$/,
   )
   t.strictSame(await sizes(), before)
+})
+
+t.test('a start that was interrupted is made up for, with nothing twice', async t => {
+  await untilGrouped()
+  const named = () =>
+    query(
+      `select (select count(*) from sources) as sources, (select count(*) from teams) as teams,
+              (select count(*) from alert_rules) as rules, (select count(*) from destinations) as destinations,
+              (select count(*) from operating_schedules) as hours, (select count(*) from data_contracts) as contracts`,
+    )
+  const before = await named()
+  const file = join(dataDir, 'demo', 'credentials.json')
+  const { sourceId: _source, ...incomplete } = JSON.parse(await readFile(file, 'utf8')) as {
+    sourceId: string
+  }
+  await writeFile(file, JSON.stringify(incomplete))
+  await run()
+  t.strictSame(await named(), before)
 })
