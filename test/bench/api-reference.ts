@@ -209,7 +209,10 @@ function healthOf(
   const counted = [
     failing && `${failing} fail`,
     error && `${error} could not run`,
-    passing && `${passing} pass`,
+    passing &&
+      (failing + error + pending === 0
+        ? `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`
+        : `${passing} pass`),
   ]
   const parts =
     missing.length > 0 ? [`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not watched`] : []
@@ -240,6 +243,8 @@ function assetOf(row: AssetRow): object {
     read_error: row.read_error,
     column_count: row.column_count,
     estimated_rows: row.estimated_rows === null ? null : Number(row.estimated_rows),
+    known_rows:
+      row.estimated_rows === null ? null : { count: Number(row.estimated_rows), from: 'engine', at: null },
     primary_key: row.constraints.find(({ type }) => type === 'primary_key')?.columns ?? [],
     freshness: {
       status: row.freshness ?? 'unknown',
@@ -253,9 +258,6 @@ function assetOf(row: AssetRow): object {
       schedule_id: row.schedule_id,
     },
     quality: { status, passing, failing, error, pending },
-    health: healthOf(row, { passing, failing, error, pending }),
-    known_rows:
-      row.estimated_rows === null ? null : { count: Number(row.estimated_rows), from: 'engine', at: null },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
     owners: row.owners,
     last_scan:
@@ -269,6 +271,7 @@ function assetOf(row: AssetRow): object {
             bytes: Number(row.last_bytes),
             duration_ms: Number(row.last_milliseconds),
           },
+    health: healthOf(row, { passing, failing, error, pending }),
     tags: row.tags,
     created_at: row.created_at,
     updated_at: row.updated_at,

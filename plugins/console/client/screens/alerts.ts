@@ -267,11 +267,9 @@ function Group({
   </section>`
 }
 
-/** The title without the table, which the group names. */
-function shorten({ title, event }: Alert): string {
-  const path = (event.details as { table_path?: string }).table_path
-  if (!path) return title
-  const short = title.replace(` on ${path}:`, ':').replace(`${path}: `, '').replace(`${path} `, '')
-  // A name such as row_count is written as it is.
-  return /^[a-z]+_/.test(short) ? short : short[0]!.toUpperCase() + short.slice(1)
+/** The title without the table, which the group names: what is left of it is the column, or the value. */
+function shorten({ title, qualified_name: path }: Alert): string {
+  const name = path.split('.').at(-1)!
+  const rest = title.slice(name.length)
+  return title.startsWith(name) && /^(: |\.)/.test(rest) ? rest.replace(/^(: |\.)/, '') : title
 }
