@@ -58,7 +58,7 @@ export function TablePage({ name }: ScreenProps) {
     health: table && table.quality.failing + table.quality.error,
   }
   return html`<div class="page">
-    <${Loaded} of=${asked} what=${name} rows=${3}> ${() => table && html`<${Header} table=${table} />`} <//>
+    <${Loaded} of=${asked} what=${name} rows=${5}> ${() => table && html`<${Header} table=${table} />`} <//>
     <${Tabs}
       label=${name}
       current=${current}
@@ -163,7 +163,7 @@ function Header({ table }: { table: Table }) {
         html`<div>
           <dt>${costTexts.lastScan}</dt>
           <dd>
-            <${Ago} at=${table.last_scan.at} />,
+            <${Ago} at=${table.last_scan.at} />,${' '}
             ${costTexts.usedBy(table.last_scan)}${table.last_scan.parts && `, ${costTexts.partsRead(table.last_scan.parts)}`}
           </dd>
         </div>`
