@@ -88,7 +88,7 @@ export interface CatalogApi {
   /** @throws 400 `VALIDATION_ERROR` on the field of a default window that does not fit the table */
   assertTableWindow(of: TableContext, window: TableWindow): void
   /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
-  connectorOf(source: Source): Connector
+  connectorOf(source: Pick<Source, 'sourceType'>): Connector
   /**
    * Opens a session, gives it to `work`, and closes it in any case. Waits while as many are open as the source's
    * `max_concurrency` allows. What it uses is stored with the source; scheduled work leaves one alone for a while that

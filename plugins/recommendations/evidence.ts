@@ -82,13 +82,13 @@ export interface EvidenceBatch {
   parentProfiles: Map<string, TableProfile>
 }
 
-/** Completes the evidence of tables, some at a time. */
+/** Completes the evidence of tables, some at a time. @param hasReplicas whether tables of other sources are looked at */
 export async function* readEvidence(
   deps: RecommendationsDeps,
   trx: Transaction,
   source: Source,
   tables: readonly TableEvidence[],
-  parents: ParentIndex,
+  { parents, hasReplicas }: { parents: ParentIndex; hasReplicas: boolean },
 ): AsyncGenerator<EvidenceBatch> {
   const { profiles, freshness } = deps
   for (let from = 0; from < tables.length; from += TABLES_PER_BATCH) {
@@ -99,13 +99,13 @@ export async function* readEvidence(
     const parentProfiles = new Map([...own, ...(await profiles.latest(trx, [...others]))])
     const signals = await freshness.findSignals(trx, source, ids)
     const dependents = await countDependents(deps, trx, ids)
-    const replicas = await findReplicas(deps, trx, source, ids)
+    const replicas = hasReplicas ? await findReplicas(deps, trx, source, ids) : undefined
     yield {
       parentProfiles,
       tables: some.map(table => {
         const profile = own.get(table.id)
         const signal = signals.get(table.id)
-        const candidates = replicas.get(table.id)
+        const candidates = replicas?.get(table.id)
         return {
           ...table,
           dependents: dependents.get(table.id) ?? 0,

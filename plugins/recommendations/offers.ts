@@ -55,10 +55,12 @@ export async function* readOffers(
   note?: (tables: readonly TableEvidence[]) => void,
 ): AsyncGenerator<Offer[]> {
   const all = await readTables(trx, source, tableIds)
-  // Only references look at other tables.
-  const parents = indexParents(kind === undefined || kind === 'referential' ? all : [])
+  const isKindWanted = (name: CheckKindName) => kind === undefined || kind === name
+  // Only references look at other tables of the source, and only comparisons at those of other sources.
+  const parents = indexParents(isKindWanted('referential') ? all : [])
+  const others = { parents, hasReplicas: isKindWanted('comparison') }
   const tables = tableIds ? all.filter(({ id }) => tableIds.has(id)) : all
-  for await (const batch of readEvidence(deps, trx, source, tables, parents)) {
+  for await (const batch of readEvidence(deps, trx, source, tables, others)) {
     note?.(batch.tables)
     const ids = batch.tables.map(({ id }) => id)
     const watched = await readWatched(deps, trx, source, ids)

@@ -1,12 +1,22 @@
 import { pairTables } from '../../checks/comparison.ts'
 import type { TableRef } from '../../connectors/catalog.ts'
+import type { Connector } from '../../connectors/connector.ts'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import type { Source, Table } from '../catalog/api.ts'
+import { hasCode } from '../../server/http/errors.ts'
+import type { CatalogApi, Source, Table } from '../catalog/api.ts'
 import type { RecommendationsDeps } from './deps.ts'
 import { primaryKeyOf, type ReplicaCandidate } from './rules/evidence.ts'
 
 /** A name that more tables of a company have says nothing of what is in them. */
 const MAX_NAMESAKES = 6
+
+/** A table, and one of another source that has its name. */
+interface Namesake {
+  id: string
+  otherId: string
+  sourceName: string
+  sourceType: string
+}
 
 /**
  * Finds the tables of other sources that have the names of some tables of a source. A pair is found once: for the table
@@ -19,7 +29,7 @@ export async function findReplicas(
   source: Source,
   tableIds: readonly string[],
 ): Promise<Map<string, ReplicaCandidate[]>> {
-  const pairs = await rows<{ id: string; otherId: string; otherSourceId: string }>(trx, NAMESAKES, {
+  const pairs = await rows<Namesake>(trx, NAMESAKES, {
     companyId: companyOf(trx),
     sourceId: source.id,
     tableIds: [...tableIds],
@@ -28,20 +38,24 @@ export async function findReplicas(
   if (pairs.length === 0) return new Map()
   const ids = [...new Set(pairs.flatMap(({ id, otherId }) => [id, otherId]))]
   const tables = new Map((await catalog.loadTables(trx, ids)).map(table => [table.id, table]))
-  const sources = new Map<string, Source>()
-  for (const { otherSourceId: id } of pairs)
-    if (!sources.has(id)) sources.set(id, (await catalog.findAsset(trx, id)).source)
-  const sideOf = (of: Source, table: Table) => {
-    const { dialect, name } = catalog.connectorOf(of)
-    return { table: catalog.tableInfo(table), dialect, engine: name }
-  }
+  const sideOf = ({ dialect, name }: Connector, table: Table) => ({
+    table: catalog.tableInfo(table),
+    dialect,
+    engine: name,
+  })
+  const own = catalog.connectorOf(source)
   const found = new Map<string, ReplicaCandidate[]>()
-  for (const { id, otherId, otherSourceId } of pairs) {
-    const [table, other, otherSource] = [tables.get(id)!, tables.get(otherId)!, sources.get(otherSourceId)!]
-    const paired = pairTables(sideOf(source, table), sideOf(otherSource, other), { keys: [], columns: null })
+  for (const { id, otherId, sourceName, sourceType } of pairs) {
+    const [table, other, connector] = [
+      tables.get(id)!,
+      tables.get(otherId)!,
+      findConnector(catalog, sourceType),
+    ]
+    if (!connector) continue
+    const paired = pairTables(sideOf(own, table), sideOf(connector, other), { keys: [], columns: null })
     if ('message' in paired) continue
     const candidate = {
-      sourceName: otherSource.name,
+      sourceName,
       table: refOf(other),
       columns: other.columns.length,
       sharedColumns: paired.columns.map(({ left }) => left.name),
@@ -52,12 +66,22 @@ export async function findReplicas(
   return found
 }
 
+/** The connector of a type of sources; undefined if no extension provides it any more. */
+function findConnector({ connectorOf }: CatalogApi, sourceType: string): Connector | undefined {
+  try {
+    return connectorOf({ sourceType })
+  } catch (error) {
+    if (hasCode(error, 'CONFLICT')) return undefined
+    throw error
+  }
+}
+
 function refOf({ catalogName: catalog, schemaName: schema, name }: Table): TableRef {
   return { catalog, schema, name }
 }
 
 const NAMESAKES = `
-  select t.id, o.id as other_id, o.source_id as other_source_id
+  select t.id, o.id as other_id, r.name as source_name, r.source_type
     from tables t
     join sources s on s.company_id = :companyId and s.id = t.source_id
    cross join lateral (

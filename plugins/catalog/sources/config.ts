@@ -21,7 +21,10 @@ type SealedConfig = Pick<Source, 'config' | 'secrets'>
 export type ConfigDeps = Pick<SessionDeps, 'connectors' | 'vault'>
 
 /** The connector of a source. @throws 409 `CONFLICT` if no extension provides it any more */
-export function connectorOf(connectors: Connectors, { sourceType: name }: Source): Connector {
+export function connectorOf(
+  connectors: Connectors,
+  { sourceType: name }: Pick<Source, 'sourceType'>,
+): Connector {
   if (connectors.has(name)) return connectors.get(name)
   throw apiError('CONFLICT', describeMissingConnector(connectors, name), { source_type: name })
 }

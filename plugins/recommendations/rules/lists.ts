@@ -31,7 +31,7 @@ export function suggestEnum(
   const { topValues, distinct } = profile
   const isSuited = column.kind === 'text' || (column.kind === 'integer' && isCode(column.name))
   if (!isSuited || isSampled || topValues === null || distinct === null || values < MIN_ROWS) return null
-  // A value that many rows share tells little of a column that holds nothing else.
+  // Neither one value nor many with few rows each show a list.
   if (distinct < 2 || distinct > values / MIN_COUNT_OF_VALUE) return null
   const covered = topValues.reduce((sum, { count }) => sum + count, 0)
   if (topValues.length !== distinct || covered !== values || distinct > MAX_ENUM_VALUES) return null

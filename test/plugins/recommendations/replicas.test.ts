@@ -2,7 +2,7 @@ import t from 'tap'
 import { discoverJob } from '../../../plugins/catalog/discovery/jobs.ts'
 import { startWorlds } from '../freshness/worlds.ts'
 
-const { server, tenant, stranger, world, addSource } = await startWorlds(t)
+const { server, tenant, stranger, query, world, addSource } = await startWorlds(t)
 
 const ORDERS = `create table orders (id int primary key, status text, total numeric, created_at timestamptz);
   insert into orders select n, 'new', n, '2026-01-01' from generate_series(1, 20) n`
@@ -101,4 +101,12 @@ t.test('a comparison of some of the rows is not that of all', async t => {
   const path = `/api/v1/sdk/comparisons/${copy.source.id}/${created.body.data.id}`
   t.equal((await tenant.ask('DELETE', path)).status, 200)
   t.equal((await comparisonsOf(copy.source.id)).length, 1, 'and its removal declines nothing')
+})
+
+t.test('a table of an engine that no extension provides any more is passed over', async t => {
+  const tables = 'create table coupons (id int primary key, code text, amount int)'
+  const gone = await world(t, tables)
+  const copy = await world(t, tables)
+  await query(`update sources set source_type = 'gone' where id = $1`, [gone.source.id])
+  t.strictSame(await comparisonsOf(copy.source.id), [])
 })
