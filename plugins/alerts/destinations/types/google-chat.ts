@@ -1,7 +1,8 @@
 import Joi from 'joi'
-import { httpsUrl, type DestinationType, type Payload } from '../destination.ts'
+import { httpsUrl, type DestinationType } from '../destination.ts'
 import { escapeTags, escapeWithin, replaceTags } from './escape.ts'
 import { explainStatus } from './refusals.ts'
+import { subjectIdOf } from './services.ts'
 
 interface GoogleChatConfig {
   webhook_url: string
@@ -49,7 +50,7 @@ export const googleChat: DestinationType<GoogleChatConfig> = {
     return JSON.stringify({
       fallbackText: replaceTags(`${symbol} ${heading}`),
       cardsV2: [{ cardId: 'alert', card }],
-      thread: { threadKey: threadOf(payload) },
+      thread: { threadKey: subjectIdOf(payload) },
     })
   },
   async deliver({ body }, { config: { webhook_url }, post }) {
@@ -60,9 +61,6 @@ export const googleChat: DestinationType<GoogleChatConfig> = {
     return explainStatus(await post(url.href, { headers, body }), REFUSALS)
   },
 }
-
-/** What follows on an alert, or on an incident, lands in one thread. */
-const threadOf = ({ alert, incident }: Payload): string => incident?.id ?? alert.id
 
 const toHtml = (text: string, maxUnits: number) => escapeWithin(text, maxUnits, escapeTags)
 

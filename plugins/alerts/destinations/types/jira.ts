@@ -9,6 +9,7 @@ import {
   type PayloadDescription,
 } from '../destination.ts'
 import { explainStatus, parseAnswer } from './refusals.ts'
+import { printableSecret, subjectIdOf } from './services.ts'
 
 interface JiraConfig {
   url: string
@@ -22,13 +23,9 @@ interface JiraConfig {
 const config = Joi.object<JiraConfig>({
   url: httpsUrl.required().description('The address of the site, such as https://acme.atlassian.net.'),
   email: Joi.string().email({ tlds: false }).max(255).required().description('The account of the API token.'),
-  api_token: Joi.string()
-    .pattern(/^[\x21-\x7e]+$/)
-    .max(1_024)
-    .messages({ 'string.pattern.base': '{{#label}} must be printable ASCII without spaces' })
-    .meta({ secret: true })
-    .required()
-    .description('An API token of this account, which may create, comment and move issues.'),
+  api_token: printableSecret(1_024).description(
+    'An API token of this account, which may create, comment and move issues.',
+  ),
   project: Joi.string()
     .pattern(/^[A-Z][A-Z0-9_]{1,254}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the key of a project, such as DATA' })
@@ -73,7 +70,7 @@ export const jira: DestinationType<JiraConfig> = {
 }
 
 /** Alerts of one incident are one issue. */
-const labelOf = ({ alert, incident }: Payload): string => `tidemark-${incident?.id ?? alert.id}`
+const labelOf = (payload: Payload): string => `tidemark-${subjectIdOf(payload)}`
 
 function toMessage(payload: Payload, description: PayloadDescription): JiraMessage {
   const { event_type: type, alert, incident } = payload

@@ -10,6 +10,7 @@ import {
 } from '../destination.ts'
 import { replaceTags } from './escape.ts'
 import { explainStatus } from './refusals.ts'
+import { printableSecret, subjectIdOf } from './services.ts'
 
 interface OpsgenieConfig {
   api_key: string
@@ -24,13 +25,9 @@ const config = Joi.object<OpsgenieConfig>({
     .description(
       'Another address for accounts in the EU (api.eu.opsgenie.com), or for Jira Service Management.',
     ),
-  api_key: Joi.string()
-    .pattern(/^[\x21-\x7e]+$/)
-    .max(255)
-    .messages({ 'string.pattern.base': '{{#label}} must be printable ASCII without spaces' })
-    .meta({ secret: true })
-    .required()
-    .description('The key of an API integration that may create and update alerts.'),
+  api_key: printableSecret(255).description(
+    'The key of an API integration that may create and update alerts.',
+  ),
 })
 
 /** Stored without the key, which each attempt adds. */
@@ -51,7 +48,7 @@ export const opsgenie: DestinationType<OpsgenieConfig> = {
     JSON.stringify(
       payload.event_type === 'alert.resolved'
         ? closeRequest(
-            aliasOf(payload),
+            subjectIdOf(payload),
             replaceTags(shorten(`${description.heading}. ${description.sentence}`, 2_000)),
           )
         : createRequest(payload, description),
@@ -67,9 +64,6 @@ export const opsgenie: DestinationType<OpsgenieConfig> = {
   },
 }
 
-/** Alerts of one incident are one alert there. A repeated create with the alias of an open alert only counts on it. */
-const aliasOf = ({ alert, incident }: Payload): string => incident?.id ?? alert.id
-
 function closeRequest(alias: string, note: string): OpsgenieRequest {
   return { alias, action: 'close', body: { source: 'Tidemark', note } }
 }
@@ -78,7 +72,8 @@ const PRIORITIES = { critical: 'P1', warning: 'P3', info: 'P5' }
 
 function createRequest(payload: Payload, { heading, sentence, facts, links }: PayloadDescription) {
   const { alert, incident, event } = payload
-  const alias = aliasOf(payload)
+  // A repeated create with the alias of an open alert only counts on it.
+  const alias = subjectIdOf(payload)
   const lines = [heading, sentence, ...links.map(({ text, url }) => `${text}: ${url}`)]
   const body = {
     alias,

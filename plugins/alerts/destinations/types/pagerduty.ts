@@ -8,6 +8,8 @@ import type {
   Payload,
   PayloadDescription,
 } from '../destination.ts'
+import { parseAnswer } from './refusals.ts'
+import { printableSecret, subjectIdOf } from './services.ts'
 
 interface PagerDutyConfig {
   routing_key: string
@@ -23,17 +25,12 @@ const config = Joi.object<PagerDutyConfig>({
   url: httpsUrl
     .default(ENQUEUE_URL)
     .description('Another address for EU accounts, or for a service with the same API.'),
-  routing_key: Joi.string()
-    .pattern(/^[\x21-\x7e]+$/)
-    .max(255)
+  routing_key: printableSecret(255)
     .when('url', { is: Joi.string().pattern(PAGERDUTY_URL), then: Joi.string().alphanum().length(32) })
     .messages({
       'string.length':
         '{{#label}} must be the 32 characters of the Integration Key of an Events API v2 integration',
-      'string.pattern.base': '{{#label}} must be printable ASCII without spaces',
     })
-    .meta({ secret: true })
-    .required()
     .description('The Integration Key of an Events API v2 integration.'),
   // Clients of PagerDuty's REST API send it. Events need the routing key only, and an unused secret is not stored.
   api_token: Joi.string()
@@ -77,11 +74,8 @@ export const pagerduty: DestinationType<PagerDutyConfig> = {
 /** A refusal that came faster than this leaves time for another try within the attempt. */
 const FAST_REFUSAL_MS = 5_000
 
-/** Alerts of one incident are one incident there, too. */
-const dedupKeyOf = ({ alert, incident }: Payload): string => incident?.id ?? alert.id
-
 function resolveEvent(payload: Payload): PagerDutyEvent {
-  return { event_action: 'resolve', dedup_key: dedupKeyOf(payload) }
+  return { event_action: 'resolve', dedup_key: subjectIdOf(payload) }
 }
 
 const MAX_SUMMARY_UNITS = 1_024
@@ -93,7 +87,7 @@ function triggerEvent(payload: Payload, { heading, sentence, facts }: PayloadDes
   const details = removeBidiControls(JSON.stringify(event.details))
   return {
     event_action: 'trigger',
-    dedup_key: dedupKeyOf(payload),
+    dedup_key: subjectIdOf(payload),
     client: 'Tidemark',
     client_url: incident?.url ?? links.alert_url,
     payload: {
@@ -142,11 +136,7 @@ function explainRefusal(outcome: DeliveryOutcome): DeliveryOutcome {
 }
 
 function refusalReason(body: string | null): string | null {
-  try {
-    const { message, errors } = JSON.parse(body ?? '') as { message?: unknown; errors?: unknown }
-    const words = [message, ...(Array.isArray(errors) ? (errors as unknown[]) : [])]
-    return shorten(words.filter(word => typeof word === 'string').join(': '), 300) || null
-  } catch {
-    return null
-  }
+  const { message, errors } = parseAnswer(body)
+  const words = [message, ...(Array.isArray(errors) ? (errors as unknown[]) : [])]
+  return shorten(words.filter(word => typeof word === 'string').join(': '), 300) || null
 }
