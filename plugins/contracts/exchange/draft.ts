@@ -41,8 +41,6 @@ const LOGICAL_TYPES: Partial<Record<ColumnKind, string>> = {
   json: 'object',
 }
 
-const SOURCE_TYPES: Record<string, string> = { postgresql: 'postgres' }
-
 /**
  * Writes a contract that tables keep now: types, keys and descriptions from the catalog, tags as classification, and the
  * checks that there are as quality rules and service levels.
@@ -116,11 +114,6 @@ export async function writeContract(document: ContractNode): Promise<string> {
     }
   }
   return text
-}
-
-/** The type of a source as the standard names it. */
-export function serverTypeOf({ sourceType }: Source): string {
-  return SOURCE_TYPES[sourceType] ?? sourceType
 }
 
 /** Ids of the standard hold letters, digits, hyphens and underscores. */
