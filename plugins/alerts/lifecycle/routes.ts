@@ -6,6 +6,7 @@ import { auditRequest, fieldsOf } from '../../../server/http/audit.ts'
 import { idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
 import { addAlertComment, assignAlert, listAlertActivities } from '../people/alert-timeline.ts'
+import { timelineRoutes } from '../people/timeline-routes.ts'
 import { findAlert } from './find-alert.ts'
 import { transitionAlert } from './transitions.ts'
 import { showAlert } from '../present.ts'
@@ -105,37 +106,13 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
           return { data: await showAlert(deps, trx, alert) }
         }),
     }),
-    route('GET', '/api/v1/sdk/alerts/{id}/activities', access.read, {
-      id: 'listAlertActivities',
-      description: 'List the timeline of an alert, newest first',
+    ...timelineRoutes({
+      kind: 'alert',
+      one: 'an alert',
       notes: 'Its transitions, and what people wrote. `history` has the transitions alone, with more fields.',
-      validate: { params: idParams, query: schemas.page },
-      response: replies.activities,
-      handler: request =>
-        inCompany(request, async trx => ({
-          data: await listAlertActivities(trx, param(request, 'id'), request.query),
-        })),
-    }),
-    route('POST', '/api/v1/sdk/alerts/{id}/comment', access.write, {
-      id: 'addAlertComment',
-      description: 'Add a comment to the timeline of an alert',
-      notes: 'Plain text. It stays as it is.',
-      validate: { params: idParams, payload: schemas.comment },
-      response: replies.activity,
-      async handler(request, h) {
-        const data = await inCompany(request, async trx => {
-          const id = param(request, 'id')
-          const actor = actorOf(caller(request))
-          const added = await addAlertComment(trx, id, { actor, ...request.payload })
-          await auditRequest(request, trx, {
-            action: 'alert.commented',
-            target: { type: 'alert', id },
-            details: { activity_id: added.id },
-          })
-          return added
-        })
-        return h.response({ data }).code(201)
-      },
+      replies,
+      list: listAlertActivities,
+      add: addAlertComment,
     }),
     route('GET', '/api/v1/sdk/alerts/{id}/history', access.read, {
       id: 'listAlertTransitions',

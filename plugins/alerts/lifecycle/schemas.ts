@@ -7,7 +7,6 @@ import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { ALERT_STATES } from '../replies.ts'
 import { kindWords } from '../kinds.ts'
 import { assigneeFilter, assigneeInput } from '../people/assignee.ts'
-import { commentBody } from '../people/timeline.ts'
 import { statusBodies } from './status-body.ts'
 
 export const INBOX_STATUSES = ['triggered', 'acknowledged'] as const
@@ -109,7 +108,6 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
     patch: Joi.object<{ assignee_id: string | null }>({ assignee_id: assigneeInput.required() })
       .required()
       .label('UpdateAlertRequest'),
-    comment: commentBody,
     transition: bodies.note.example({ notes: 'Looking into it' }),
     ending: bodies.end.example(ENDING_EXAMPLE).label('EndAlertRequest'),
     snooze: bodies.snooze,

@@ -1,15 +1,6 @@
+import type { ScheduleRule } from '../../../checks/detector.ts'
 import { CompanyRow } from '../../../server/database/database.ts'
 import { defineCap } from '../../../server/database/company-caps.ts'
-
-/** Hours of a week, by the wall clock. */
-export interface WeekHours {
-  /** 1 = Monday .. 7 = Sunday: the days on which they start. */
-  days: number[]
-  /** `HH:MM` */
-  start: string
-  /** `HH:MM`, exclusive; before or at `start`, it is on the next day. */
-  end: string
-}
 
 /** When no message is sent about the alerts that it selects: once, or every week. */
 export class MuteWindow extends CompanyRow {
@@ -31,7 +22,8 @@ export class MuteWindow extends CompanyRow {
   declare startsAt: Date | null
   declare endsAt: Date | null
   declare timezone: string | null
-  declare rules: WeekHours[] | null
+  /** Hours of a week, as operating schedules have them. */
+  declare rules: ScheduleRule[] | null
   declare isActive: boolean
   declare createdAt: Date
   declare updatedAt: Date

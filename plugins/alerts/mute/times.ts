@@ -1,6 +1,7 @@
 /** When mute windows are open. */
 import { DateTime } from 'luxon'
-import type { MuteWindow, WeekHours } from './models.ts'
+import type { ScheduleRule } from '../../../checks/detector.ts'
+import type { MuteWindow } from './models.ts'
 
 type WindowTimes = Pick<MuteWindow, 'startsAt' | 'endsAt' | 'timezone' | 'rules'>
 
@@ -23,7 +24,7 @@ export function endOfWindow({ startsAt, endsAt, timezone, rules }: WindowTimes, 
  * The moments at which hours begin and end that start on a day. An hour that the clock shows twice belongs to them as a
  * whole; one that it leaves out begins an hour later.
  */
-function momentsOf(day: DateTime, { start, end }: WeekHours): { start: number; end: number } {
+function momentsOf(day: DateTime, { start, end }: ScheduleRule): { start: number; end: number } {
   const lastDay = end <= start ? day.plus({ days: 1 }) : day
   const ends = end === '24:00' ? [day.plus({ days: 1 }).startOf('day')] : wallClock(lastDay, end)
   return {

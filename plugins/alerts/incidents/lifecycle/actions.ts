@@ -92,9 +92,7 @@ export async function addComment(
   ])
   await enforceCap(trx, companyOf(trx), COMMENT_CAP, id)
   const [shown] = await presentActivities(trx, activities)
-  const [activity] = activities
-  if (!activity || !shown) throw new Error(`The comment on incident ${id} was not stored`)
-  return { activity, shown }
+  return shown!
 }
 
 /** Changes what people write about an incident. @throws 404 `INCIDENT_NOT_FOUND`, 404 `USER_NOT_FOUND` */

@@ -4,6 +4,7 @@ import { access, actorOf, caller, inCompany, routesOf } from '../../../../server
 import { auditRequest, fieldsOf } from '../../../../server/http/audit.ts'
 import { idParams, param } from '../../../../server/http/input.ts'
 import type { StatusBody, StatusRequest } from '../../lifecycle/status-body.ts'
+import { timelineRoutes } from '../../people/timeline-routes.ts'
 import type { Deps } from '../../deps.ts'
 import { addComment, changeIncident, patchIncident } from './actions.ts'
 import { mergeIncident, splitIncident } from './arrange.ts'
@@ -79,40 +80,13 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
           return { data }
         }),
     }),
-    route('GET', `${base}/{id}/activities`, access.read, {
-      id: 'listIncidentActivities',
-      description: 'List the timeline of an incident, newest first',
+    ...timelineRoutes({
+      kind: 'incident',
+      one: 'an incident',
       notes: 'What happened, by whom, and what people wrote.',
-      validate: { params: idParams, query: schemas.page },
-      response: replies.activities,
-      handler: request =>
-        inCompany(request, async trx => ({
-          data: await listActivities(trx, param(request, 'id'), request.query),
-        })),
-    }),
-    route('POST', `${base}/{id}/comment`, access.write, {
-      id: 'addIncidentComment',
-      description: 'Add a comment to the timeline of an incident',
-      notes: 'Plain text. It stays as it is.',
-      validate: { params: idParams, payload: schemas.comment },
-      response: replies.activity,
-      async handler(request, h) {
-        const data = await inCompany(request, async trx => {
-          const id = param(request, 'id')
-          const actor = actorOf(caller(request))
-          const { activity, shown } = await addComment(trx, id, {
-            actor,
-            ...request.payload,
-          })
-          await auditRequest(request, trx, {
-            action: 'incident.commented',
-            target: { type: 'incident', id },
-            details: { activity_id: activity.id },
-          })
-          return shown
-        })
-        return h.response({ data }).code(201)
-      },
+      replies,
+      list: listActivities,
+      add: addComment,
     }),
     route('POST', `${base}/{id}/split`, access.write, {
       id: 'splitIncident',

@@ -6,7 +6,6 @@ import { SEVERITIES, type Severity } from '../../api.ts'
 import { kindWords, type Kinds } from '../../kinds.ts'
 import { statusBodies } from '../../lifecycle/status-body.ts'
 import { assigneeFilter, assigneeInput } from '../../people/assignee.ts'
-import { commentBody } from '../../people/timeline.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../models.ts'
 
 const MAX_POST_MORTEM_CHARACTERS = 50_000
@@ -52,7 +51,6 @@ export function incidentSchemas(kinds: Kinds) {
     summary: Joi.object<{ days: number }>({
       days: queryInteger(1, 365).default(30).description('The number of days up to now.'),
     }),
-    page: Joi.object<Page>(pageQuery()),
     patch: Joi.object<IncidentPatch>({
       assignee_id: assigneeInput,
       post_mortem: Joi.string()
@@ -66,7 +64,6 @@ export function incidentSchemas(kinds: Kinds) {
       .required()
       .example({ post_mortem: 'The loader ran before its files had arrived.' })
       .label('UpdateIncidentRequest'),
-    comment: commentBody,
     note: bodies.note.example({ notes: 'Looking into it' }),
     end: bodies.end
       .example({ notes: 'The loader ran late', root_cause_category: 'pipeline_failure' })
