@@ -93,7 +93,9 @@ async function backfillTable(
     await db.company(companyId, async trx => {
       for (const [place, check] of some.entries()) {
         const past = pasts[place]!
-        points += await storeOne(trx, check, 'points' in past ? past.points : [])
+        // One that could not be read now waits for the next backfill of the source.
+        if ('points' in past) points += await storeOne(trx, check, past.points)
+        else if (past.isFinal) await storeOne(trx, check, [])
       }
     })
   }

@@ -80,3 +80,23 @@ t.test('recommendations that are accepted in bulk learn the past, too', async t 
   await settled(source.id)
   t.match((await points(source.id))[1], { name: 'orders', all_computed: true })
 })
+
+t.test('a past that could not be read waits for the next backfill of its source', async t => {
+  const { source } = await world(t, SHOP)
+  await watch(source.id, { backfill: false })
+  await query('update checks set backfill_days = 30 where source_id = $1', [source.id])
+  const { companyId } = tenant
+  const backfill = async () => {
+    server.jobs.forgetSettled()
+    await server.db.company(companyId, trx =>
+      server.plugins.checks.sendBackfill(trx, { id: source.id, companyId }),
+    )
+    await settled(source.id)
+  }
+  await query('update sources set is_active = false where id = $1', [source.id])
+  await backfill()
+  t.match((await points(source.id))[1], { name: 'orders', n: 0, backfill_days: 30 })
+  await query('update sources set is_active = true where id = $1', [source.id])
+  await backfill()
+  t.match((await points(source.id))[1], { name: 'orders', all_computed: true, backfill_days: null })
+})
