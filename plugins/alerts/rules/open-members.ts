@@ -28,6 +28,9 @@ export async function loadOpenMembers(
     .limit(MAX_MEMBERS)
 }
 
+const SUMMARY = `i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
+            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id`
+
 /** The incidents that alerts are in now, which may have been merged since. */
 export function loadIncidents(
   trx: Transaction,
@@ -35,10 +38,30 @@ export function loadIncidents(
 ): Promise<(IncidentSummary & { alertId: string })[]> {
   return rows(
     trx,
-    `select ia.alert_id, i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
-            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id
+    `select ia.alert_id, ${SUMMARY}
        from incident_alerts ia join incidents i on i.company_id = :companyId and i.id = ia.incident_id
       where ia.company_id = :companyId and ia.alert_id = any(cast(:alertIds as uuid[]))`,
     { companyId: companyOf(trx), alertIds: [...alertIds] },
   )
+}
+
+/** Incidents by their ids: of one that was merged, the incident that has its alerts now. */
+export async function loadMergedIncidents(
+  trx: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, IncidentSummary>> {
+  if (ids.length === 0) return new Map()
+  const found = await rows<IncidentSummary & { askedId: string }>(
+    trx,
+    `with recursive chain as (
+       select id as asked_id, id, merged_into from incidents
+        where company_id = :companyId and id = any(cast(:ids as uuid[]))
+       union
+       select chain.asked_id, i.id, i.merged_into from chain
+         join incidents i on i.company_id = :companyId and i.id = chain.merged_into)
+     select chain.asked_id, ${SUMMARY} from chain join incidents i on i.company_id = :companyId and i.id = chain.id
+      where chain.merged_into is null`,
+    { companyId: companyOf(trx), ids: [...ids] },
+  )
+  return new Map(found.map(({ askedId, ...incident }) => [askedId, incident]))
 }

@@ -9,7 +9,7 @@ import { sendMessages } from '../messages/send.ts'
 import { Alert, Delivery } from '../models.ts'
 import { openingMessage } from './notify.ts'
 import { incidentMessage, rankOf } from './notify-incidents.ts'
-import { loadIncidents, loadOpenMembers } from './open-members.ts'
+import { loadMergedIncidents, loadOpenMembers } from './open-members.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
 
 /** Per sweep. */
@@ -46,8 +46,12 @@ export async function sendPostponed(deps: Deps, log: Pick<Deps['log'], 'error'>)
  */
 async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly string[]): Promise<number> {
   await lockIncidents(trx)
-  const incidents = await loadIncidents(trx, alertIds)
-  const members = await loadOpenMembers(trx, [...new Set(incidents.map(({ id }) => id))])
+  const incidentOf = await loadMergedIncidents(trx, await findIncidentIds(trx, alertIds))
+  const incidents = [...new Map([...incidentOf.values()].map(incident => [incident.id, incident])).values()]
+  const members = await loadOpenMembers(
+    trx,
+    incidents.map(({ id }) => id),
+  )
   const alerts = await lockFreeAlerts(
     Alert.query(trx)
       .whereRaw('id = any(cast(? as uuid[]))', [[...new Set([...alertIds, ...members.map(({ id }) => id)])]])
@@ -63,14 +67,17 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null)
   const recipients = await findRecipients(deps, trx, open)
   const notified = await findNewestSent(trx, locked, incidents)
-  const incidentOf = new Map(incidents.map(incident => [incident.alertId, incident]))
   const incidentIdOf = new Map(members.map(({ id, incidentId }) => [id, incidentId]))
+  const told = new Set<string>()
   const reviewed = due.map(delivery => {
     const { id, alertId, destinationId, incidentId } = delivery
-    const incident = incidentId === null ? undefined : incidentOf.get(alertId!)
-    const sentId = notified.get(`${incident?.id ?? alertId} ${destinationId}`)
-    // It was sent since this one was postponed.
-    if ((incidentId !== null && !incident) || (sentId !== undefined && sentId > id)) return { delivery }
+    const incident = incidentId === null ? undefined : incidentOf.get(incidentId)
+    const key = `${incident?.id ?? alertId} ${destinationId}`
+    const sentId = notified.get(key)
+    // It was sent since this one was postponed, or is by another one that is due: of an incident that was merged with its.
+    if ((incidentId !== null && !incident) || (sentId !== undefined && sentId > id) || told.has(key))
+      return { delivery }
+    told.add(key)
     const candidates = recipients.filter(
       recipient =>
         recipient.destination.id === destinationId &&
@@ -93,7 +100,10 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   for (const { delivery, recipient } of reviewed)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
-  const wereOver = await findNotifiedOfEnds(trx, [...new Set(incidents.map(({ id }) => id))])
+  const wereOver = await findNotifiedOfEnds(
+    trx,
+    incidents.map(({ id }) => id),
+  )
   const sent = reviewed.flatMap(({ delivery, incident, recipient, isRepeat = false }) => {
     if (recipient?.postponedUntil !== null) return []
     const wasOver = incident !== undefined && wereOver.has(`${incident.id} ${recipient.destination.id}`)
@@ -112,6 +122,16 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
     sent.map(({ message }) => message),
   )
   return sent.length
+}
+
+/** The incidents that the due messages of some alerts are about. */
+async function findIncidentIds(trx: Transaction, alertIds: readonly string[]): Promise<string[]> {
+  const due = await Delivery.query(trx)
+    .distinct('incidentId')
+    .whereRaw('alert_id = any(cast(? as uuid[]))', [[...alertIds]])
+    .whereRaw(IS_DUE)
+    .whereNotNull('incidentId')
+  return due.map(({ incidentId }) => incidentId!)
 }
 
 /** What a message shows: of an incident the alert of its cause, or else the worst, first those that may be sent now. */

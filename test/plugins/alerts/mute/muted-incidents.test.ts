@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startServer } from '../../../helpers/server.ts'
-import { makePipeline } from '../incidents/world.ts'
+import { INCIDENTS, makePipeline } from '../incidents/world.ts'
 import { ALERTS } from '../world.ts'
 import { listSent, mute, wait } from './world.ts'
 
@@ -48,4 +48,29 @@ t.test('an incident that was sent and gets worse in a window says so when it end
     messages.map(({ body }) => JSON.parse(String(body)).event_type),
     ['incident.opened', 'incident.updated'],
   )
+})
+
+t.test('of an incident that was split in a window, both parts are sent, once each', async t => {
+  const { raise, list, ask, tenant } = await makePipeline(app, ['raw', 'orders'], ['raw > orders'])
+  const created = await ask('POST', `${ALERTS}/destinations`, {
+    ...{ name: 'r', destination_type: 'webhook', messages: 'incidents', config: { url } },
+  })
+  const { id: destinationId } = created.body.data
+  await mute(ask)
+  const [raw] = await raise('raw stale', 'orders quality')
+  const [whole] = await list()
+  const split = await app.ask(
+    'POST',
+    `${INCIDENTS}/${String(whole?.id)}/split`,
+    { alert_ids: [raw] },
+    tenant.token,
+  )
+  t.equal(split.status, 201)
+  await wait(app, tenant.companyId, 61)
+  const messages = await app.query(
+    `select body from deliveries where destination_id = $1 and status = 'pending'`,
+    [destinationId],
+  )
+  const told = messages.map(({ body }) => JSON.parse(String(body)).incident.id)
+  t.strictSame(told.sort(), [whole?.id, split.body.data.id].sort())
 })
