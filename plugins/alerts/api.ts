@@ -1,12 +1,14 @@
 import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { AlertTitle } from './alert-title.ts'
+import type { AlertOverview, OverviewScope } from './dimensions.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup } from './look-ups.ts'
 import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
 export type { BrokenClause, ContractLookup, DemoReceiver, JobRun, LineageLookup } from './look-ups.ts'
+export type { AlertOverview, Dimension, OverviewScope } from './dimensions.ts'
 export type { OwnedAssets, Unwatched, WatchLookup } from './watch-lookup.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
@@ -269,6 +271,8 @@ export interface AlertsApi {
    * @param since where the counts of opened and ended alerts start; without it they are 0
    */
   readHealth(trx: Transaction, since?: Date): Promise<AlertHealth>
+  /** Counts of alerts by day and by source, the worst open incidents, and how long incidents took: in four statements. */
+  readOverview(trx: Transaction, scope: OverviewScope): Promise<AlertOverview>
   /** What an alert is about. @throws 404 `ALERT_NOT_FOUND` */
   findSubject(trx: Transaction, alertId: string): Promise<AlertSubject>
   /** Makes the ongoing alerts of causes name these clauses of contracts, and no others. Call it before rows of clauses are locked. */

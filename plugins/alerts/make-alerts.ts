@@ -4,6 +4,7 @@ import type { Deps } from './deps.ts'
 import { pauseDigestsOfOwners } from './digests/digests.ts'
 import { renameContracts } from './named-contracts.ts'
 import { readAlertHealth } from './lifecycle/health.ts'
+import { readAlertOverview } from './lifecycle/overview.ts'
 import { raiseAll } from './lifecycle/raise.ts'
 import { resolveCauses, resolveOrphaned } from './lifecycle/resolve.ts'
 import { noAlert } from './lifecycle/find-alert.ts'
@@ -29,6 +30,7 @@ export function makeAlerts(deps: Deps): AlertsApi {
       await pauseDigestsOfOwners(trx, owners)
     },
     readHealth: (trx, since) => readAlertHealth(trx, kinds, since),
+    readOverview: (trx, scope) => readAlertOverview(trx, kinds, scope),
     async findSubject(trx, alertId) {
       const alert = isUuid(alertId) ? await Alert.query(trx).findById(alertId) : undefined
       if (!alert) throw noAlert(alertId)

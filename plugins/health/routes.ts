@@ -1,6 +1,8 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { summarizeHealth } from './health.ts'
+import { readOverview } from './overview.ts'
+import { overview, overviewQuery } from './overview-schemas.ts'
 import { summary, summaryQuery } from './schemas.ts'
 
 export const routes: ServerRoute[] = [
@@ -14,5 +16,19 @@ export const routes: ServerRoute[] = [
       inCompany(request, async trx => ({
         data: await summarizeHealth(request.server.plugins, trx, request.query.since),
       })),
+  }),
+  routesOf('health')('GET', '/api/v1/sdk/health/overview', access.read, {
+    description: 'Get the open incidents, the trend of alerts and the quality score',
+    notes: [
+      'For the first screen of a day: what is wrong, what happened in the last days, and by source, team and tag how good the data was. From stored results: no source is queried.',
+      'A table counts from when one of its active checks first ran. A day counts against it if a critical or warning alert about it was open at some time of the day, unless a person dismissed it.',
+    ],
+    validate: { query: overviewQuery },
+    response: overview,
+    handler: request => {
+      const { plugins, config } = request.server
+      const query = { ...request.query, timezone: request.query.timezone ?? config.timezone }
+      return inCompany(request, async trx => ({ data: await readOverview(plugins, trx, query) }))
+    },
   }),
 ]

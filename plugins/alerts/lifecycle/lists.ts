@@ -8,12 +8,13 @@ import {
 } from '../../../server/http/access.ts'
 import { param } from '../../../server/http/input.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../server/http/page.ts'
-import { RESOLUTION_FIELDS, type LookUps, type OwnerLookup } from '../api.ts'
+import { RESOLUTION_FIELDS, type OwnerLookup } from '../api.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST } from '../models.ts'
 import { findAlert } from './find-alert.ts'
 import { countAlerts, sumCounts } from './health.ts'
+import { dimensionSql } from './overview.ts'
 import { filterByAssignee } from '../people/assignee.ts'
 import {
   InboxAlert,
@@ -28,7 +29,7 @@ import { INBOX_STATUSES, type AlertFilters, type InboxQuery } from './schemas.ts
 export async function listAlerts(deps: Deps, request: ValidRequest<unknown, AlertFilters>) {
   const filters = request.query
   return inCompany(request, async trx => {
-    const resolved = await resolveFilters(deps.lookUps, trx, filters)
+    const resolved = await resolveFilters(deps, trx, filters)
     const matching = filterAlerts(Alert.query(trx), filters, resolved, caller(request))
     const { results, total } = await pageOf(matching.orderBy(NEWEST_FIRST), filters)
     const surroundings = await readSurroundings(trx, results)
@@ -44,7 +45,7 @@ export async function listInbox(deps: Deps, request: ValidRequest<unknown, Inbox
   const { state, ...given } = request.query
   const filters = { ...given, status: given.status ?? state ?? [...INBOX_STATUSES] }
   return inCompany(request, async trx => {
-    const resolved = await resolveFilters(deps.lookUps, trx, filters)
+    const resolved = await resolveFilters(deps, trx, filters)
     const matching = filterAlerts(InboxAlert.query(trx), filters, resolved, caller(request)).orderBy(
       NEWEST_FIRST,
     )
@@ -77,15 +78,18 @@ const DESTINATION_NAME = `(
 /** What filters that name an asset or an owner mean. */
 interface ResolvedFilters {
   assetId: string | undefined
+  /** What an alert is about, in SQL. */
+  dimension: string
   owned: Awaited<ReturnType<OwnerLookup['ownedAssetsQuery']>> | undefined
 }
 
 async function resolveFilters(
-  { assets, owners }: Partial<LookUps>,
+  { kinds, lookUps: { assets, owners } }: Pick<Deps, 'kinds' | 'lookUps'>,
   trx: Transaction,
   { asset_id: asset, owner }: AlertFilters,
 ): Promise<ResolvedFilters> {
   return {
+    dimension: dimensionSql(kinds, 'alerts'),
     assetId: asset && ((await assets?.resolveId(trx, asset)) ?? asset),
     owned: owner === undefined ? undefined : await owners?.ownedAssetsQuery(trx, owner),
   }
@@ -94,13 +98,14 @@ async function resolveFilters(
 function filterAlerts<Row extends Alert>(
   query: QueryBuilder<Row, Row[]>,
   filters: AlertFilters,
-  { assetId, owned }: ResolvedFilters,
+  { assetId, dimension, owned }: ResolvedFilters,
   who: Caller,
 ) {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
   if (kind) void query.whereIn('kind', kind)
+  if (filters.dimension) void query.whereRaw(`${dimension} = any(?)`, [filters.dimension])
   if (deliveryFailed !== undefined) void query.where({ deliveryFailed })
   if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
   if (owned)

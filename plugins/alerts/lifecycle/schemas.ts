@@ -5,6 +5,7 @@ import { timeInput } from '../../../server/times/time-input.ts'
 import { SEVERITIES, type AlertKind, type Severity } from '../api.ts'
 import { ALERT_STATUSES, type AlertStatus } from '../models.ts'
 import { ALERT_STATES } from '../replies.ts'
+import { DIMENSIONS, type Dimension } from '../dimensions.ts'
 import { kindWords } from '../kinds.ts'
 import { assigneeFilter, assigneeInput } from '../people/assignee.ts'
 import { statusBodies } from './status-body.ts'
@@ -31,6 +32,7 @@ export interface AlertFilters extends Page {
   status?: AlertStatus[]
   severity?: Severity[]
   event_type?: string[]
+  dimension?: Dimension[]
   asset_id?: string
   owner?: string
   assignee_id?: string
@@ -62,6 +64,9 @@ export function alertSchemas(kinds: readonly AlertKind[]) {
     ...pageQuery(),
     severity: queryWords(SEVERITIES),
     event_type: queryWords(kindWords(kinds)),
+    dimension: queryWords(DIMENSIONS).description(
+      'What they are about, as `GET /api/v1/sdk/health/overview` counts them.',
+    ),
     asset_id: Joi.string()
       .max(1_000)
       .description('The id or the qualified name of a table, or of a source with all its tables.'),

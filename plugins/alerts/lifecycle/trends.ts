@@ -1,6 +1,7 @@
 import { DateTime } from 'luxon'
 import { inCompany, type ValidRequest } from '../../../server/http/access.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { lastDays } from '../../../server/times/last-days.ts'
 import { SEVERITIES, type Severity } from '../api.ts'
 import type { Deps } from '../deps.ts'
 import { routineNames } from '../kinds.ts'
@@ -92,17 +93,6 @@ export async function showTrends(
       },
     }
   })
-}
-
-/**
- * The first moments of the last days, and of tomorrow. Each is found by itself: where clocks change at midnight, a day
- * begins at 01:00.
- */
-function lastDays(zone: string, days: number): DateTime[] {
-  const first = DateTime.now()
-    .setZone(zone)
-    .minus({ days: days - 1 })
-  return Array.from({ length: days + 1 }, (_, day) => first.plus({ days: day }).startOf('day'))
 }
 
 /** The first moments of the last 24 hours, including this one, and of the next. */
