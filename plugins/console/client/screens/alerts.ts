@@ -8,6 +8,7 @@ import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { assetAddress, navigate, useQuery, withQuery } from '../lib/router.ts'
 import { useSignal } from '../lib/signal.ts'
+import { EmptyUnlessNew } from '../parts/first-source.ts'
 import { OPEN_STATUSES, openAlerts, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
@@ -220,7 +221,9 @@ const newestOf = (alerts: readonly Alert[]): string =>
 
 function NoAlerts({ isFiltered, tab }: { isFiltered: boolean; tab: string | null }) {
   if (isFiltered || tab) return html`<${Empty} title="No alert matches" />`
-  return html`<${Empty} title="Nothing is wrong at the moment"><p>Alerts appear here by themselves.</p><//>`
+  return html`<${EmptyUnlessNew} text="Alerts appear here once Tidemark watches your data.">
+    <${Empty} title="Nothing is wrong at the moment"><p>Alerts appear here by themselves.</p><//>
+  <//>`
 }
 
 function Group({

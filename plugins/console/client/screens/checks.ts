@@ -7,6 +7,7 @@ import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
+import { EmptyUnlessNew } from '../parts/first-source.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
@@ -140,9 +141,11 @@ function CheckFilters({ kinds, isFiltered }: { kinds: readonly Kind[]; isFiltere
 
 function NoChecks({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) return html`<${Empty} title="No check matches" />`
-  return html`<${Empty} title="No check watches your data yet">
-    <p>${texts.noChecksText}</p>
-    <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
+  return html`<${EmptyUnlessNew} text="Checks can be added once Tidemark knows your tables.">
+    <${Empty} title="No check watches your data yet">
+      <p>${texts.noChecksText}</p>
+      <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
+    <//>
   <//>`
 }
 

@@ -4,6 +4,7 @@ import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
 import { Choice, SearchField } from '../../parts/filters.ts'
+import { EmptyUnlessNew } from '../../parts/first-source.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
 import { Paging, readOffset } from '../../parts/paging.ts'
@@ -110,9 +111,13 @@ function IncidentList() {
     <${Loaded} of=${list} what=${texts.title.toLowerCase()} rows=${8}>
       ${({ incidents, pagination }: IncidentsPage) =>
         incidents.length === 0
-          ? html`<${Empty} title=${isPlain ? 'Nothing is wrong at the moment' : 'No incident matches'}>
-              ${isPlain && html`<p>Alerts that belong together appear here as one incident.</p>`}
-            <//>`
+          ? isPlain
+            ? html`<${EmptyUnlessNew} text="Incidents appear here once Tidemark watches your data.">
+                <${Empty} title="Nothing is wrong at the moment">
+                  <p>Alerts that belong together appear here as one incident.</p>
+                <//>
+              <//>`
+            : html`<${Empty} title="No incident matches" />`
           : html`<${IncidentItems} incidents=${incidents} /><${Paging} pagination=${pagination} />`}
     <//>
   </div>`
