@@ -52,7 +52,7 @@ export function CostTab({ source }: { source: Source }) {
       ${(used: Usage) => html`<${Use} usage=${used} measure=${measure} />`}
     <//>
     <h2>${texts.tables}</h2>
-    <p class="quiet">The checks of a table share statements, so the cost is known by table.</p>
+    <p class="quiet">${texts.sharedNote}</p>
     <${Loaded} of=${tables} what=${texts.tables.toLowerCase()} rows=${4}>
       ${(found: readonly TableCost[]) =>
         found.length === 0
@@ -79,6 +79,7 @@ function Use({ usage, measure }: { usage: Usage; measure: Measure }) {
         { name: 'All', ...total },
       ]}
     />
+    ${total.bytes === 0 && html`<p class="quiet">${texts.noBytes}</p>`}
     <details>
       <summary>${texts.numbers}</summary>
       <${Numbers}
@@ -100,7 +101,7 @@ type Line = { name: string } & Record<(typeof COLUMNS)[number], number>
 function Numbers({ label, first, lines }: { label: string; first: string; lines: readonly Line[] }) {
   const columns: Column<Line>[] = [
     { label: first, isName: true, cell: line => line.name },
-    ...COLUMNS.map(name => ({
+    ...COLUMNS.filter(name => name !== 'bytes' || lines.some(({ bytes }) => bytes > 0)).map(name => ({
       label: titles[name],
       className: 'right',
       cell: (line: Line) => formatNumber(line[name]),

@@ -1,4 +1,4 @@
-import { countOf, formatNumber } from '../../lib/format.ts'
+import { countOf, formatBytes, formatNumber } from '../../lib/format.ts'
 
 /** What was read of the parts of a table, as replies have it. */
 interface PartsUse {
@@ -6,6 +6,12 @@ interface PartsUse {
   read: number
   rows_read: number
   rows_known: number
+}
+
+/** `0.22 statements`: a share with two digits. */
+function share(value: number, one: string): string {
+  const short = Number(value.toPrecision(2))
+  return `${formatNumber(short)} ${short === 1 ? one : `${one}s`}`
 }
 
 /** The sentences of what is said of costs, in English. */
@@ -19,6 +25,19 @@ export const costTexts = {
     `${countOf(scan.checks, 'check')}, ${countOf(scan.statements, 'statement')}, ${countOf(scan.rows, 'row')}, ${formatNumber(scan.duration_ms / 1_000)} s`,
   total: (statements: number, days: number) =>
     `${countOf(statements, 'statement')} in ${days === 1 ? 'one day' : `${days} days`}`,
+  aCheck: 'One run of a check',
+  sharedNote:
+    'The checks of a table share the statements of its scans. The cost of a check is its share: that of the table, divided by its scans and its active checks.',
+  noBytes: 'This engine does not report how many bytes it read.',
+  ofOneCheck: (run: { statements: number; rows: number; milliseconds: number; bytes: number }) =>
+    [
+      share(run.statements, 'statement'),
+      share(run.rows, 'row'),
+      `${formatNumber(Number(run.milliseconds.toPrecision(2)))} ms`,
+      run.bytes > 0 && formatBytes(run.bytes),
+    ]
+      .filter(Boolean)
+      .join(', '),
   lastDays: (days: number) => `Last ${days} days`,
   measures: { statements: 'Statements', seconds: 'Seconds', rows: 'Rows', bytes: 'Bytes' },
   most: (value: string) => `The most is ${value}`,

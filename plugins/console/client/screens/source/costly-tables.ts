@@ -31,12 +31,14 @@ export function CostlyTables({ tables, reload }: { tables: readonly TableCost[];
       isName: true,
       cell: table => html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.table_path}</bdi></a>`,
     },
+    { label: 'Checks', className: 'right', cell: table => formatNumber(table.active_checks) },
     { label: 'Scans', className: 'right', cell: table => formatNumber(table.scans) },
-    ...COLUMNS.map(name => ({
+    ...COLUMNS.filter(name => name !== 'bytes' || tables.some(({ bytes }) => bytes > 0)).map(name => ({
       label: texts.measures[name],
       className: 'right',
       cell: (table: TableCost) => formatNumber(table[name]),
     })),
+    { label: texts.aCheck, cell: table => html`<${CheckCost} table=${table} />` },
     { label: texts.lastScan, cell: table => html`<${Ago} at=${table.last_scan_at} />` },
     canWrite() && {
       label: 'Action',
@@ -49,6 +51,21 @@ export function CostlyTables({ tables, reload }: { tables: readonly TableCost[];
     rows=${tables}
     keyOf=${(table: TableCost) => table.asset_id}
   />`
+}
+
+/** What one run of one check comes to: the cost of the scans of its table, shared by all of its checks. */
+function CheckCost({ table }: { table: TableCost }) {
+  const runs = table.scans * table.active_checks
+  if (runs === 0) return html`<span class="quiet">–</span>`
+  const { statements, rows, seconds, bytes } = table
+  return html`<span class="nowrap"
+    >${texts.ofOneCheck({
+      statements: statements / runs,
+      rows: rows / runs,
+      milliseconds: (1_000 * seconds) / runs,
+      bytes: bytes / runs,
+    })}</span
+  >`
 }
 
 /** Pauses the active checks of a table; what was paused here can be resumed here. */
