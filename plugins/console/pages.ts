@@ -135,6 +135,7 @@ function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): s
           'watching',
           'profile',
           'lineage',
+          'overview',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -1,10 +1,12 @@
 import type { AlertEventType } from 'tidemark/client'
 import { isCheckKind } from '../checks/requests.ts'
+import { formatDay } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery } from '../lib/router.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
+import { ANY_DIMENSION, DIMENSIONS, type Dimension } from './overview/data.ts'
 
 type Status = 'triggered' | 'acknowledged' | 'snoozed' | 'resolved' | 'dismissed'
 type Severity = 'info' | 'warning' | 'critical'
@@ -32,6 +34,7 @@ const ASSIGNEES = [
   ['none', 'unassigned'],
 ] as const
 
+const HOUR_MS = 3_600_000
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 
 /** The filters of the address, as a query of the API. */
@@ -42,7 +45,9 @@ export interface AlertQuery {
   search?: string
   assignee_id?: 'me' | 'none'
   asset_id?: string
+  dimension?: Dimension[]
   since?: string
+  until?: string
 }
 
 /** Reads the filters of an address; what the API does not know is left out. */
@@ -50,6 +55,8 @@ export function readFilters(query: URLSearchParams, kinds: readonly AlertEventTy
   const tab = TABS.find(({ id }) => id === query.get('tab')) ?? TABS[0]!
   const severity = SEVERITIES.find(known => known === query.get('severity'))
   const assignee = ASSIGNEES.find(([known]) => known === query.get('assignee'))
+  const about = query.get('dimension')
+  const dimensions = DIMENSIONS.filter(known => about === known || about === ANY_DIMENSION)
   const selected = kindsOf(query.get('kind') ?? '', kinds)
   return {
     ...(tab.status.length > 0 && { status: tab.status }),
@@ -58,12 +65,16 @@ export function readFilters(query: URLSearchParams, kinds: readonly AlertEventTy
     ...(selected.length > 0 && { event_type: selected }),
     ...(query.get('search') && { search: query.get('search')! }),
     ...(query.get('table') && { asset_id: query.get('table')! }),
+    ...(dimensions.length > 0 && { dimension: dimensions }),
     ...(query.get('since') && { since: query.get('since')! }),
+    ...(query.get('until') && { until: query.get('until')! }),
   }
 }
 
 export const isFiltered = (query: URLSearchParams): boolean =>
-  ['severity', 'kind', 'assignee', 'search', 'table', 'since'].some(name => query.has(name))
+  ['severity', 'kind', 'assignee', 'search', 'table', 'since', 'until', 'dimension'].some(name =>
+    query.has(name),
+  )
 
 export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
   const [query] = useQuery()
@@ -75,6 +86,8 @@ export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
     search: null,
     table: null,
     since: null,
+    until: null,
+    dimension: null,
     offset: null,
   }
   return html`<div class="filters">
@@ -93,6 +106,26 @@ export function AlertFilters({ kinds }: { kinds: readonly AlertEventType[] }) {
     />
     <${Choice} name="assignee" label="Assigned to" none="Any assignee" options=${ASSIGNEES} />
     <${SearchField} label="Search alerts" />
+    <${AddressFilters} />
     ${isFiltered(query) && html`<button class="link" onClick=${() => changeQuery(clear)}>${texts.clearFilters}</button>`}
   </div>`
+}
+
+/** What links set and no field shows: the table, what alerts are about, and when they were opened. */
+function AddressFilters() {
+  const [query] = useQuery()
+  const { table, dimension, since, until } = Object.fromEntries(query)
+  const chip = (text: string | undefined, names: readonly string[]) =>
+    text &&
+    html`<button
+      key=${names[0]}
+      class="chip"
+      onClick=${() => changeQuery(Object.fromEntries([...names, 'offset'].map(name => [name, null])))}
+    >
+      <bdi>${text}</bdi> <span aria-hidden="true">×</span>
+    </button>`
+  const isDay = since && until && Date.parse(until) - Date.parse(since) <= 25 * HOUR_MS
+  return html`${chip(table, ['table'])}
+  ${chip(DIMENSIONS.find(known => known === dimension) && `about ${dimension}`, ['dimension'])}
+  ${chip(since && (isDay ? `opened on ${formatDay(since)}` : `opened since ${formatDay(since)}`), ['since', 'until'])}`
 }

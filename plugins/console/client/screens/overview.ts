@@ -1,80 +1,70 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
-import { countOf, formatAgo, formatHour, formatNumber, inWords } from '../lib/format.ts'
+import { countOf, formatAgo, formatNumber } from '../lib/format.ts'
 import { html, type Children } from '../lib/html.ts'
 import { tableAddress, withQuery } from '../lib/router.ts'
-import { canWrite } from '../lib/session.ts'
 import { useSignal } from '../lib/signal.ts'
 import { lastVisitOf } from '../lib/visits.ts'
+import { FirstSource } from '../parts/first-source.ts'
 import { openAlerts, useSession, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
 import { lazy } from '../parts/lazy.ts'
-import { SourceTable, useSources } from '../parts/source-table.ts'
-import { Empty, Loaded } from '../parts/states.ts'
+import { Loaded, Skeleton } from '../parts/states.ts'
 import { Shape, toneOf, type Tone } from '../parts/status.ts'
 import { texts } from '../texts.ts'
+import { loadOverview, type OverviewData } from './overview/data.ts'
 import { isLedThroughSetup, listSetupSteps } from './setup/setup-steps.ts'
 
 const Checklist = lazy(async () => (await import('./setup/checklist.ts')).Checklist)
+const Sections = lazy(async () => (await import('./overview/sections.ts')).Sections)
 
 /** What is counted beside alerts changes slowly, and counting it takes the most of all polls. */
 const POLL_MS = 5 * 60_000
 const MAX_ITEMS = 8
 const MAX_NUMBERS = 5
 
-const loadSummary = async (since: string | undefined, signal: AbortSignal) =>
-  (await api.get('/api/v1/sdk/health/summary', { query: { since }, signal })).data
-type Summary = Awaited<ReturnType<typeof loadSummary>>
+/** All at once, so that nothing moves when the last of it comes. */
+async function load(since: string | undefined, signal: AbortSignal) {
+  const [summary, overview] = await Promise.all([
+    api.get('/api/v1/sdk/health/summary', { query: { since }, signal }),
+    loadOverview(signal),
+    Sections.preload(),
+  ])
+  return { summary: summary.data, overview }
+}
+type Loading = Awaited<ReturnType<typeof load>>
+type Summary = Loading['summary']
 
-/** Whether the data is all right, and what to look at first. */
+/** Whether the data is all right, what to look at first, and how it was in the last days. */
 export function Overview() {
-  const { user, preferences } = useSession()
+  const { user } = useSession()
   const since = useMemo(() => (user ? lastVisitOf(user.id) : null), [user?.id])
-  const summary = useData(
-    `summary ${since?.toISOString()}`,
-    signal => loadSummary(since?.toISOString(), signal),
-    { pollMs: user ? POLL_MS : 0 },
-  )
-  useReloadWithAlerts(summary.reload)
-  const sources = useSources()
-  const trend = useData('trend', async signal => {
-    const query = { period: '24h' } as const
-    return (await api.get('/api/v1/sdk/alerts/trends', { query, signal })).data
+  const asked = useData(`overview ${since?.toISOString()}`, signal => load(since?.toISOString(), signal), {
+    pollMs: user ? POLL_MS : 0,
   })
+  useReloadWithAlerts(asked.reload)
   useTitle(texts.overview)
-  const isLed = isLedThroughSetup(preferences) && summary.data && sources.data
-  const steps = isLed ? listSetupSteps(summary.data!, sources.data!) : []
-  const checklist = steps.some(({ isDone }) => !isDone) && html`<${Checklist} steps=${steps} />`
-  if (sources.data?.length === 0) return html`<${FirstSource}>${checklist}<//>`
   return html`<div class="page">
-    <${Loaded} of=${summary} what=${texts.overview.toLowerCase()} skeleton=${html`<${SummarySkeleton} />`}>
-      ${(data: Summary) =>
-        html`<${Headline} summary=${data} /><${Numbers} summary=${data} />
-          <${SinceLastVisit} summary=${data} />`}
+    <${Loaded} of=${asked} what=${texts.overview.toLowerCase()} skeleton=${html`<${OverviewSkeleton} />`}>
+      ${(data: Loading) => html`<${Content} summary=${data.summary} overview=${data.overview} />`}
     <//>
-    <div class="columns">
-      <section>
-        <h2>${texts.attentionList}</h2>
-        <${Loaded} of=${summary} what=${texts.attentionList.toLowerCase()} rows=${8}>
-          ${(data: Summary) => html`<${Attention} items=${data.needs_attention} />`}
-        <//>
-      </section>
-      <section>
-        <h2>${texts.last24Hours}<${Help} page="alerts#see-and-move-them" about=${texts.alerts} /></h2>
-        <${Loaded} of=${trend} what=${texts.last24Hours.toLowerCase()} rows=${4}>
-          ${(data: Trend) => html`<${Activity} trend=${data} />`}
-        <//>
-      </section>
-    </div>
-    <section>
-      <h2>${texts.sources}</h2>
-      <${Loaded} of=${sources} what=${texts.sources.toLowerCase()} rows=${3}>
-        ${(data: readonly object[]) => html`<${SourceTable} sources=${data} />`}
-      <//>
-    </section>
-    ${/* Last, since it comes with the data and must move nothing. */ checklist}
   </div>`
+}
+
+function Content({ summary, overview }: { summary: Summary; overview: OverviewData }) {
+  const { preferences } = useSession()
+  const steps = isLedThroughSetup(preferences) ? listSetupSteps(summary, overview.sources) : []
+  const checklist = steps.some(({ isDone }) => !isDone) && html`<${Checklist} steps=${steps} />`
+  if (overview.sources.length === 0)
+    return html`<${FirstSource} text=${texts.addSource} isScreen=${true} />${checklist}`
+  return html`<${Headline} summary=${summary} /><${Numbers} summary=${summary} />
+    <${SinceLastVisit} summary=${summary} />
+    <${Sections}
+      overview=${overview}
+      attention=${summary.needs_attention.length > 0 && html`<${Attention} items=${summary.needs_attention} />`}
+    />
+    ${/* Last, since it comes with the data and must move nothing. */ checklist}`
 }
 
 /** Reloads when the poll of the frame finds other alerts than before, so that new ones are seen as soon as it does. */
@@ -89,33 +79,15 @@ function useReloadWithAlerts(reload: () => void): void {
   }, [alerts])
 }
 
-/** A new company is led to its first source. */
-function FirstSource({ children }: { children: Children }) {
-  return html`<div class="page">
-    <${Empty} title=${texts.noSources} isScreen=${true}>
-      <p>${texts.addSource}</p>
-      <p>
-        ${
-          canWrite()
-            ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
-            : html`<a class="button" href="/api/public/docs/getting-started.md#connect-your-own-database"
-                >How to add a source</a
-              >`
-        }
-      </p>
-    <//>
-    ${children}
-  </div>`
-}
-
-/** As high as the headline and the numbers, so that what is below them does not move. */
-function SummarySkeleton() {
+/** As high as the screen, so that what is below it does not move. */
+function OverviewSkeleton() {
   return html`<div class="skeleton headline" role="status" aria-label=${texts.loading}>
       <div class="title"></div>
     </div>
     <ul class="numbers" aria-hidden="true">
       ${Array.from({ length: MAX_NUMBERS }, (_, n) => html`<li key=${n}></li>`)}
-    </ul>`
+    </ul>
+    <section aria-hidden="true"><${Skeleton} rows=${14} /></section>`
 }
 
 function Headline({ summary }: { summary: Summary }) {
@@ -169,6 +141,7 @@ function Numbers({
   summary: Summary
 }) {
   const { critical, warning, info } = alerts.open_by_severity
+  const watchedOf = `${formatNumber(coverage.watched_tables)} ${texts.ofTables(coverage.total_tables)}`
   const bySeverity = { critical, warning, info }
   const share = coverage.total_tables === 0 ? 0 : (100 * coverage.watched_tables) / coverage.total_tables
   return html`<ul class="numbers">
@@ -222,7 +195,12 @@ function Numbers({
       href="/catalog"
       tone=${share >= 100 ? 'ok' : 'info'}
       help="coverage#coverage"
-      >${formatNumber(coverage.watched_tables)} ${texts.ofTables(coverage.total_tables)}<//
+      >${watchedOf}${
+        coverage.watched_tables < coverage.total_tables &&
+        html`.${' '}<a href=${withQuery('/catalog', { status: 'unchecked' })}
+            >${texts.watchOthers(coverage.total_tables - coverage.watched_tables)}</a
+          >`
+      }<//
     >
   </ul>`
 }
@@ -246,8 +224,8 @@ function SinceLastVisit({ summary: { since } }: { summary: Summary }) {
   </p>`
 }
 
+/** What is wrong, the worst first. */
 function Attention({ items }: { items: Summary['needs_attention'] }) {
-  if (items.length === 0) return html`<p class="quiet"><${Shape} tone="ok" /> ${texts.nothingToDo}</p>`
   return html`<ul class="list">
     ${items.slice(0, MAX_ITEMS).map(
       item =>
@@ -266,52 +244,4 @@ function addressOf(item: Summary['needs_attention'][number]): string {
   if (alert !== undefined) return `/alerts/${alert}`
   if (type === 'schema_drift') return withQuery('/changes', { source: name })
   return name === null ? '/alerts' : tableAddress(name, type === 'freshness' ? 'freshness' : '')
-}
-
-type Trend = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/alerts/trends'>>>['data']
-
-const BAR_HEIGHT = 64
-
-/** Alerts that were opened in each of the last 24 hours, as bars; critical ones below. */
-function Activity({ trend }: { trend: Trend }) {
-  const hours = trend.trends
-  const most = Math.max(1, ...hours.map(({ opened }) => opened))
-  const height = (count: number) => (count / most) * BAR_HEIGHT
-  return html`<figure class="activity">
-    <svg
-      viewBox=${`0 0 ${hours.length * 12} ${BAR_HEIGHT}`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label=${texts.activityOf(trend.opened, trend.resolved + trend.dismissed)}
-    >
-      <line x1="0" x2=${hours.length * 12} y1=${BAR_HEIGHT - 0.5} y2=${BAR_HEIGHT - 0.5} />
-      ${hours.map(({ timestamp, opened, opened_by_severity: by }, n) => {
-        const parts = [
-          ['critical', by.critical],
-          ['warning', by.warning],
-          ['info', by.info],
-        ] as const
-        let top = BAR_HEIGHT
-        return parts.map(([tone, count]) => {
-          if (count === 0) return null
-          top -= height(count)
-          return html`<rect
-            key=${tone + n}
-            class=${tone}
-            x=${n * 12 + 1}
-            y=${top}
-            width="10"
-            height=${height(count)}
-          >
-            <title>${formatHour(timestamp)}: ${opened} ${inWords('opened')}</title>
-          </rect>`
-        })
-      })}
-    </svg>
-    <figcaption>
-      <span>${hours[0] ? formatHour(hours[0].timestamp) : ''}</span>
-      <span>${texts.activityOf(trend.opened, trend.resolved + trend.dismissed)}</span>
-      <span>${formatHour(new Date())}</span>
-    </figcaption>
-  </figure>`
 }

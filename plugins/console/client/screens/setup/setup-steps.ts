@@ -1,4 +1,4 @@
-import type { HealthSummary, Source } from 'tidemark/client'
+import type { HealthSummary } from 'tidemark/client'
 import { api } from '../../lib/api.ts'
 import { sourceAddress, withQuery } from '../../lib/router.ts'
 import { canWrite, updatePreferences, type Preferences } from '../../lib/session.ts'
@@ -14,16 +14,16 @@ export interface SetupStep {
 /** The steps of setting up a company, each done once there is something. Features that are not loaded have none. */
 export function listSetupSteps(
   { coverage, freshness, checks, alerts }: HealthSummary,
-  sources: readonly Source[],
+  sources: readonly { name: string }[],
 ): SetupStep[] {
-  const [newest] = sources
+  const [first] = sources
   const step = (id: SetupStep['id'], isDone: boolean, address: string) => ({ id, isDone, address })
   return [
-    step('connect', newest !== undefined, '/sources?add='),
+    step('connect', first !== undefined, '/sources?add='),
     step(
       'discover',
       coverage.total_tables > 0,
-      newest ? withQuery(sourceAddress(newest.qualified_name), { tab: 'tables' }) : '/sources',
+      first ? withQuery(sourceAddress(first.name), { tab: 'tables' }) : '/sources',
     ),
     ...(freshness ? [step('freshness', freshness.total_tables > 0, '/catalog')] : []),
     ...(checks ? [step('checks', checks.passing + checks.failing + checks.error > 0, '/catalog')] : []),
