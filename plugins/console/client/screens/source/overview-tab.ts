@@ -1,0 +1,168 @@
+import type { Source } from 'tidemark/client'
+import { useAction } from '../../lib/action.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatAgo, formatNumber } from '../../lib/format.ts'
+import { html, type Children } from '../../lib/html.ts'
+import { sourceAddress, withQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { notify, notifyOfJob } from '../../parts/notices.ts'
+import { checksOf, freshnessOf } from '../../parts/source-table.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { texts } from '../../texts.ts'
+import { AlertBars } from '../overview/alert-bars.ts'
+import { ChangeLines } from '../overview/change-lines.ts'
+import { DIMENSIONS, loadOverview, type OverviewSource } from '../overview/data.ts'
+import { OpenIncidents } from '../overview/open-incidents.ts'
+import { Quality } from '../overview/quality.ts'
+import { OpenPill, Watched } from '../overview/source-grid.ts'
+import { overviewTexts } from '../overview/texts.ts'
+import type { SourceTabProps } from './props.ts'
+
+const WAIT_SECONDS = 15
+const COST_DAYS = 7
+
+/** Both at once, so that nothing moves when the second one comes. */
+async function load(source: string, signal: AbortSignal) {
+  const path = { asset_id: source }
+  const [overview, usage] = await Promise.all([
+    loadOverview(signal, source),
+    api.get('/api/v1/sdk/assets/{asset_id}/usage', { path, query: { days: COST_DAYS }, signal }),
+  ])
+  return { overview, usage: usage.data }
+}
+type Loading = Awaited<ReturnType<typeof load>>
+type Usage = Loading['usage']
+
+/** How a source does: its connection, what is open, how it was in the last days, and what it costs. */
+export function OverviewTab({ source, reload }: SourceTabProps) {
+  const asked = useData(`source overview ${source.id}`, signal => load(source.id, signal))
+  const reloadBoth = () => {
+    reload()
+    asked.reload()
+  }
+  return html`<${Actions} source=${source} reload=${reloadBoth} />
+    <${Loaded} of=${asked} what=${source.name} rows=${14}>
+      ${({ overview, usage }: Loading) =>
+        html`<${Facts} source=${source} open=${overview.sources[0]} usage=${usage} />
+          <${OpenIncidents}
+            incidents=${overview.incidents}
+            total=${overview.total_incidents}
+            source=${source.name}
+          />
+          <div class="columns">
+            <${AlertBars} overview=${overview} source=${source.name} />
+            <${Quality} overview=${overview} name=${source.name} />
+          </div>
+          <${ChangeLines} changes=${overview.changes} source=${source.name} />`}
+    <//>`
+}
+
+interface FactProps {
+  name: string
+  children: Children
+}
+
+function Fact({ name, children }: FactProps) {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd>${children}</dd>
+  </div>`
+}
+
+function Facts({ source, open, usage }: { source: Source; open: OverviewSource | undefined; usage: Usage }) {
+  const tab = (name: string) => withQuery(sourceAddress(source.name), { tab: name })
+  const alerts = open && DIMENSIONS.filter(dimension => open.open[dimension].severity !== null)
+  const next = source.next_discovery_at
+  return html`<dl class="source-facts">
+    <${Fact} name=${texts.connection}>
+      <${Status} status=${source.connection_status} />
+      <span class="quiet">${source.connection_message}</span>
+    <//>
+    <${Fact} name=${overviewTexts.discovery}>
+      <span
+        >${source.last_refresh_at ? html`<${Ago} at=${source.last_refresh_at} />` : overviewTexts.never}</span
+      >
+      <span class="quiet">${next ? overviewTexts.nextDiscovery(formatAgo(next)) : overviewTexts.byHand}</span>
+      ${!next && html`<a href=${tab('connection')}>${overviewTexts.schedule}</a>`}
+    <//>
+    <${Fact} name=${texts.freshness}>
+      <${Status} ...${freshnessOf(source)} />
+      <span class="quiet">${source.freshness_message}</span>
+    <//>
+    <${Fact} name=${texts.checks}>
+      <${Status} ...${checksOf(source)} />
+      <span class="quiet">${source.data_quality_message}</span>
+    <//>
+    <${Fact} name=${overviewTexts.openAlerts}>
+      ${
+        open && alerts && alerts.length > 0
+          ? html`<span class="pills"
+              >${alerts.map(
+                dimension =>
+                  html`<span key=${dimension}
+                    >${overviewTexts.dimensions[dimension]}${' '}
+                    <${OpenPill} source=${open} dimension=${dimension}
+                  /></span>`,
+              )}</span
+            >`
+          : html`<span>${overviewTexts.none}</span>`
+      }
+    <//>
+    <${Fact} name=${overviewTexts.coverage}>
+      ${open && html`<${Watched} source=${open} />`}
+      <span class="quiet">${overviewTexts.freshnessWatched(source.health.watched)}</span>
+    <//>
+    <${Fact} name=${overviewTexts.tablesByState}>
+      <span class="pills">
+        <a href=${withQuery('/catalog', { source: source.name })}
+          >${formatNumber(source.table_count)} in all</a
+        >
+        ${
+          open &&
+          html`<a href=${withQuery('/catalog', { source: source.name, status: 'alerts' })}
+            >${overviewTexts.withAlerts(open.affected_tables)}</a
+          >`
+        }
+        ${(['failing', 'stale'] as const).map(
+          status =>
+            html`<a key=${status} href=${withQuery('/catalog', { source: source.name, status })}
+              >${texts.tableStatuses[status]}</a
+            >`,
+        )}
+      </span>
+    <//>
+    <${Fact} name=${overviewTexts.cost}>
+      <span
+        >${overviewTexts.costOf(usage.total.statements / COST_DAYS, usage.total.seconds / COST_DAYS)}</span
+      >
+      <span class="quiet"><a href=${tab('cost')}>${overviewTexts.costTab}</a></span>
+    <//>
+  </dl>`
+}
+
+function Actions({ source, reload }: SourceTabProps) {
+  const path = { asset_id: source.id }
+  const [isDiscovering, discover] = useAction(texts.discover, async () => {
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/discover', {
+      path,
+      headers: { prefer: `wait=${WAIT_SECONDS}` },
+    })
+    notifyOfJob(data, 'The discovery is done.')
+    reload()
+  })
+  const [isTesting, test] = useAction(texts.testConnection, async () => {
+    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/test-connection', { path })
+    if (!data.success) throw new Error(data.error_message ?? '')
+    notify(`The source answered in ${Math.round(data.latency_ms)} ms.`)
+    reload()
+  })
+  if (!canWrite()) return null
+  const isBusy = isDiscovering || isTesting
+  return html`<p class="actions above">
+    <button disabled=${isBusy} onClick=${discover}>${isDiscovering ? 'Discovering…' : texts.discover}</button>
+    <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
+  </p>`
+}
