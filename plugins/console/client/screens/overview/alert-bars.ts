@@ -60,8 +60,7 @@ function Times({ overview }: { overview: OverviewData }) {
   const known = times.filter((time): time is (typeof times)[number] & [string, number] => time[1] !== null)
   if (known.length === 0) return null
   return html`<p class="quiet times">
-    ${texts.medians}:
-    ${known.map(([what, minutes]) => `${what} after ${formatSpan(60 * minutes)}`).join(', ')}
+    ${`${texts.medians}: ${known.map(([what, minutes]) => `${what} after ${formatSpan(60 * minutes)}`).join(', ')}`}
   </p>`
 }
 

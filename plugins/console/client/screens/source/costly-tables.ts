@@ -58,7 +58,7 @@ function CheckCost({ table }: { table: TableCost }) {
   const runs = table.scans * table.active_checks
   if (runs === 0) return html`<span class="quiet">–</span>`
   const { statements, rows, seconds, bytes } = table
-  return html`<span class="nowrap"
+  return html`<span class="check-cost"
     >${texts.ofOneCheck({
       statements: statements / runs,
       rows: rows / runs,
