@@ -1,0 +1,116 @@
+/** The axis of a chart, and the series that are computed from its values. */
+import fc from 'fast-check'
+import t from 'tap'
+import { findClipped, fitAxis } from '../../../plugins/console/client/parts/chart/axis.ts'
+import { changesOf, valuesOfWeekBefore } from '../../../plugins/console/client/parts/chart/derived.ts'
+import type { ChartPoint } from '../../../plugins/console/client/parts/chart/points.ts'
+
+const DAY = 86_400_000
+
+/** A metric that learned for ten days, when anything up to 19,000 was expected, and fell at last. */
+const learned: ChartPoint[] = Array.from({ length: 30 }, (_, n) => ({
+  at: n * DAY,
+  value: n === 29 ? 4_819 : 5_000 + (n % 3) * 20,
+  ...(n < 10 ? { low: -9_000, high: 19_000 } : { low: 4_887, high: 5_114 }),
+  isAnomaly: n === 29,
+}))
+
+t.test('the axis fits the values and the recent range; a wide range of the past is cut with a mark', async t => {
+  const axis = fitAxis(learned)
+  t.ok(axis.min > 4_700 && axis.max < 5_200, `${axis.min} to ${axis.max}`)
+  t.strictSame(findClipped(learned, axis), [
+    { side: 'above', from: 0, to: 9 * DAY, reach: 19_000 },
+    { side: 'below', from: 0, to: 9 * DAY, reach: -9_000 },
+  ])
+  t.strictSame(findClipped(learned.slice(10), axis), [])
+})
+
+t.test('thresholds and zero are on the axis where they are wanted, and an empty chart has one', async t => {
+  t.ok(fitAxis(learned, { threshold: [1_000, 9_000] }).min < 1_000)
+  t.ok(fitAxis(learned, { threshold: 9_000 }).max > 9_000)
+  t.equal(fitAxis(learned, { isFromZero: true }).min, 0)
+  t.strictSame(fitAxis([]), { min: 0, max: 1 })
+  t.strictSame(fitAxis([{ at: 0, value: null }]), { min: 0, max: 1 })
+  const { min, max } = fitAxis([{ at: 0, value: 5 }])
+  t.ok(min < 5 && max > 5, 'a single value')
+})
+
+const number = fc.double({ min: -1e12, max: 1e12, noNaN: true })
+const point = fc.record({
+  at: fc.constant(0),
+  value: fc.option(number),
+  low: fc.option(number),
+  high: fc.option(number),
+  isAnomaly: fc.boolean(),
+})
+const series = fc
+  .array(point, { minLength: 1, maxLength: 60 })
+  .map(points => points.map((each, n): ChartPoint => ({ ...each, at: n * DAY })))
+
+t.test('no value is ever outside the axis, nor the end of the range that an anomaly is beyond', async t => {
+  fc.assert(
+    fc.property(series, fc.boolean(), (points, isFromZero) => {
+      for (const shown of [points, changesOf(points)]) {
+        const { min, max } = fitAxis(shown, { isFromZero })
+        const isShown = (value: number) => value >= min && value <= max
+        if (min >= max) return false
+        for (const { value, low, high, isAnomaly } of shown) {
+          if (value === null) continue
+          if (!isShown(value)) return false
+          if (isAnomaly && high != null && value > high && !isShown(high)) return false
+          if (isAnomaly && low != null && (high == null || value <= high) && value < low && !isShown(low))
+            return false
+        }
+      }
+      return true
+    }),
+    { numRuns: 500 },
+  )
+})
+
+t.test('what is cut and what is shown are all of the expected range', async t => {
+  fc.assert(
+    fc.property(series, points => {
+      const axis = fitAxis(points)
+      const spans = findClipped(points, axis)
+      return points.every(({ at, low, high }) => {
+        const isMarked = (side: string) => spans.some(s => s.side === side && s.from <= at && s.to >= at)
+        return (
+          isMarked('above') === (high != null && high > axis.max) &&
+          isMarked('below') === (low != null && low < axis.min)
+        )
+      })
+    }),
+  )
+})
+
+t.test('a change is counted from the last known value, and its range with it', async t => {
+  const values = (points: readonly ChartPoint[]) =>
+    points.map(({ at, value, low, high }) => [at, value, low ?? null, high ?? null])
+  t.strictSame(
+    values(
+      changesOf([
+        { at: 1, value: 100 },
+        { at: 2, value: 110, low: 105, high: 115 },
+        { at: 3, value: null, low: 115, high: 125 },
+        { at: 4, value: 150, low: 125, high: 135 },
+      ]),
+    ),
+    [
+      [2, 10, 5, 15],
+      [3, null, 5, 15],
+      [4, 40, 15, 25],
+    ],
+    'a missing value stays a gap',
+  )
+  t.strictSame(changesOf([]), [])
+})
+
+t.test('the week before stands beside the same moment, or nothing does', async t => {
+  const daily = Array.from({ length: 10 }, (_, n) => ({ at: n * DAY + (n % 2) * 600_000, value: n }))
+  t.strictSame(valuesOfWeekBefore(daily), [null, null, null, null, null, null, null, 0, 1, 2])
+  const withGap = daily.filter((_, n) => n !== 1)
+  t.strictSame(valuesOfWeekBefore(withGap).slice(-3), [0, null, 2])
+  t.strictSame(valuesOfWeekBefore([]), [])
+  fc.assert(fc.property(series, points => valuesOfWeekBefore(points).length === points.length))
+})
