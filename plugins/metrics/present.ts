@@ -32,7 +32,7 @@ export function presentMetric(metric: NamedMetric) {
 
 /** The record of a snapshot; groups only where the metric has them. */
 export function presentSnapshot(result: CheckResult, metric: Metric) {
-  const { isAnomaly, breach } = detailsOf(result)
+  const { basis, isAnomaly, breach } = detailsOf(result)
   return {
     id: Number(result.id),
     metric_definition_id: Number(result.checkId),
@@ -46,6 +46,7 @@ export function presentSnapshot(result: CheckResult, metric: Metric) {
     expected_value: result.expected,
     expected_range_low: result.low,
     expected_range_high: result.high,
+    judged_by: basis && (basis.kind === 'step' ? ('change' as const) : ('value' as const)),
     breach: breach && presentBreach(metric.type, breach),
     failing_run: failingRunOf(result),
     explanation: explainSnapshot(metric, result),

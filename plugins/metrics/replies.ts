@@ -110,6 +110,12 @@ const snapshot = exampleRecord({
   metric_definition_id: integer.description('The `internal_id` of its metric.').example(9),
   group_values: groupValues.optional(),
   ...valueFields,
+  judged_by: Joi.valid('value', 'change')
+    .allow(null)
+    .description(
+      'Whether the value or its change from the one before was compared; null without an expectation.',
+    )
+    .example('value'),
   failing_run: failingRunReply,
   explanation: text
     .allow(null)
