@@ -136,6 +136,7 @@ function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): s
           'profile',
           'lineage',
           'overview',
+          'charts',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findClipped, fitAxis } from '../../../plugins/console/client/parts/chart/axis.ts'
 import { changesOf, valuesOfWeekBefore } from '../../../plugins/console/client/parts/chart/derived.ts'
-import type { ChartPoint } from '../../../plugins/console/client/parts/chart/points.ts'
+import { placeMark, type ChartPoint } from '../../../plugins/console/client/parts/chart/points.ts'
 
 const DAY = 86_400_000
 
@@ -15,15 +15,18 @@ const learned: ChartPoint[] = Array.from({ length: 30 }, (_, n) => ({
   isAnomaly: n === 29,
 }))
 
-t.test('the axis fits the values and the recent range; a wide range of the past is cut with a mark', async t => {
-  const axis = fitAxis(learned)
-  t.ok(axis.min > 4_700 && axis.max < 5_200, `${axis.min} to ${axis.max}`)
-  t.strictSame(findClipped(learned, axis), [
-    { side: 'above', from: 0, to: 9 * DAY, reach: 19_000 },
-    { side: 'below', from: 0, to: 9 * DAY, reach: -9_000 },
-  ])
-  t.strictSame(findClipped(learned.slice(10), axis), [])
-})
+t.test(
+  'the axis fits the values and the recent range; a wide range of the past is cut with a mark',
+  async t => {
+    const axis = fitAxis(learned)
+    t.ok(axis.min > 4_700 && axis.max < 5_200, `${axis.min} to ${axis.max}`)
+    t.strictSame(findClipped(learned, axis), [
+      { side: 'above', from: 0, to: 9 * DAY, reach: 19_000 },
+      { side: 'below', from: 0, to: 9 * DAY, reach: -9_000 },
+    ])
+    t.strictSame(findClipped(learned.slice(10), axis), [])
+  },
+)
 
 t.test('thresholds and zero are on the axis where they are wanted, and an empty chart has one', async t => {
   t.ok(fitAxis(learned, { threshold: [1_000, 9_000] }).min < 1_000)
@@ -68,6 +71,11 @@ t.test('no value is ever outside the axis, nor the end of the range that an anom
   )
 })
 
+t.test('a mark that came shortly after the newest value stands beside it', async t => {
+  const mark = (at: number) => placeMark({ at, kind: 'run', text: '' }, learned)
+  t.strictSame([5 * DAY, 29 * DAY + 3_600_000, 40 * DAY].map(mark), [5 * DAY, 29 * DAY, 40 * DAY])
+})
+
 t.test('what is cut and what is shown are all of the expected range', async t => {
   fc.assert(
     fc.property(series, points => {
@@ -104,6 +112,17 @@ t.test('a change is counted from the last known value, and its range with it', a
     'a missing value stays a gap',
   )
   t.strictSame(changesOf([]), [])
+  const again = [
+    ...Array.from({ length: 4 }, (_, n) => ({ at: n * DAY, value: n * 10 })),
+    { at: 4 * DAY, value: 130, low: 35, high: 45, isAnomaly: true },
+    { at: 4 * DAY + 60_000, value: 130, low: 36, high: 46, isAnomaly: true },
+    { at: 4 * DAY + 120_000, value: 40, low: 36, high: 46 },
+  ]
+  t.strictSame(
+    values(changesOf(again)).at(-1),
+    [4 * DAY + 60_000, 100, 6, 16],
+    'a check that is run again has changed nothing since the run before',
+  )
 })
 
 t.test('the week before stands beside the same moment, or nothing does', async t => {

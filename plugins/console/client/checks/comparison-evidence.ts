@@ -33,6 +33,7 @@ export function ComparisonEvidence({ alert }: { alert: Alert }) {
       </button>`
     }
     <${SeriesChart}
+      table=${table}
       id=${`series ${id} ${run?.checked_at}`}
       title=${title}
       load=${(page: PageRequest) => loadComparisonSeries({ table, id }, page)}

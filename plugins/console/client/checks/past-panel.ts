@@ -3,7 +3,7 @@ import { countOf, formatNumber } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { LazyChart } from '../parts/series-chart.ts'
-import type { ChartHandle } from '../parts/chart/threshold-handle.ts'
+import { ThresholdHandle, type ChartHandle, type PlaceHandle } from '../parts/chart/threshold-handle.ts'
 import { tuningTexts } from './texts.ts'
 import {
   chartPast,
@@ -64,7 +64,7 @@ export function PastPanel({
           unit=${isRule(run) ? '%' : ''}
           points=${points}
           threshold=${'threshold' in limit ? limit.threshold : undefined}
-          handle=${handle}
+          drawHandle=${handle && ((at: PlaceHandle) => html`<${ThresholdHandle} ...${at} handle=${handle} />`)}
         />
       </div>`
     }

@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { texts } from '../texts.ts'
-import type { ChartMark } from './chart/points.ts'
 import { lazy } from './lazy.ts'
 import { notify } from './notices.ts'
 import { prependPage, type PageRequest, type Series } from './series.ts'
@@ -10,6 +9,7 @@ import { describeError, Loaded } from './states.ts'
 
 /** The chart and its library are loaded with the first series. */
 export const LazyChart = lazy(async () => (await import('./chart/chart.ts')).Chart)
+const LazyChosenChart = lazy(async () => (await import('./chart/chosen-chart.ts')).ChosenChart)
 
 /** Values that one chart shows at most: more than a year of an hourly check. */
 const MAX_POINTS = 10_000
@@ -60,6 +60,7 @@ function useSeries(id: string, load: (page: PageRequest) => Promise<Series>) {
  * A chart of what a request returns.
  * @param id names the request
  * @param threshold defaults to that of the series
+ * @param table whose changes, runs and incidents are marked
  */
 export function SeriesChart({
   id,
@@ -67,28 +68,27 @@ export function SeriesChart({
   unit,
   load,
   threshold,
-  marks,
+  table,
 }: {
   id: string
   title: string
   unit?: string
   load: (page: PageRequest) => Promise<Series>
   threshold?: number | null
-  marks?: readonly ChartMark[]
+  table?: string
 }) {
   const { series, ...older } = useSeries(id, load)
   return html`<div class="chart-box">
     <${Loaded} of=${series} what=${title} rows=${7}>
       ${(found: Series) =>
-        html`<${LazyChart}
+        html`<${LazyChosenChart}
           ...${older}
           key=${id}
           title=${title}
           unit=${unit}
-          points=${found.points}
+          table=${table}
+          series=${found}
           threshold=${threshold ?? found.threshold}
-          hours=${found.hours}
-          marks=${marks}
         />`}
     <//>
   </div>`

@@ -24,6 +24,8 @@ export interface Series {
   hasOlder: boolean
   /** Limits that values are to keep. */
   threshold?: Threshold
+  /** Whether changes from value to value are judged, not the values. */
+  isJudgedByChange?: boolean
   hours: OperatingHours | null
 }
 
@@ -73,7 +75,8 @@ export async function loadMetricSeries(
     lines: [...(snapshot.learning ? ['learning'] : []), ...describeBucket(snapshot)],
   }))
   const threshold = [data.min, data.max].filter(limit => limit !== null)
-  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold }
+  const isJudgedByChange = data.items.find(({ judged_by: by }) => by !== null)?.judged_by === 'change'
+  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold, isJudgedByChange }
 }
 
 /** The invalid percentage of a rule at each check. */

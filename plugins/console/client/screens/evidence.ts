@@ -52,6 +52,7 @@ export function Evidence({ alert }: { alert: Alert }) {
         details.groups
           ? html`<p class="quiet">Groups have their own series; the API lists them.</p>`
           : html`<${SeriesChart}
+              table=${table}
               id=${`series ${id}`}
               title=${alert.rule_name}
               load=${(page: PageRequest) => loadMetricSeries({ table, id }, page)}
@@ -62,6 +63,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return html`<section>
         <h3>${alert.rule_name}<${Help} page="validity#run-it-and-look-back" about=${alert.rule_name} /></h3>
         <${SeriesChart}
+          table=${table}
           id=${`series ${id}`}
           title=${alert.rule_name}
           unit="%"
@@ -74,6 +76,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return html`<section>
       <h3>${alert.rule_name}<${Help} page="checks#referential-checks" about=${alert.rule_name} /></h3>
       <${SeriesChart}
+        table=${table}
         id=${`series ${id}`}
         title=${alert.rule_name}
         load=${(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
@@ -88,6 +91,7 @@ export function Evidence({ alert }: { alert: Alert }) {
         ${details.sla_threshold}
       </p>
       <${SeriesChart}
+        table=${table}
         id=${`freshness ${table}`}
         title=${texts.ageOverTime}
         unit="h"

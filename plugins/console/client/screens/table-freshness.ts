@@ -105,6 +105,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
         ${found.error_message && html`<p class="bad">${found.error_message}</p>`}
         ${found.note && html`<p class="quiet">${found.note}.</p>`}
         <${SeriesChart}
+          table=${table.id}
           id=${`freshness ${table.id} ${found.checked_at}`}
           title=${texts.ageOverTime}
           unit="h"

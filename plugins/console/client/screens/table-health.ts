@@ -2,12 +2,10 @@ import { useState } from 'preact/hooks'
 import { useAction } from '../lib/action.ts'
 import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
-import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
-import type { ChartMark } from '../parts/chart/points.ts'
 import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
@@ -62,16 +60,6 @@ export function HealthTab({ table, reload }: TabProps) {
 function CheckTable({ table, reload }: TabProps) {
   const [query] = useQuery()
   const checks = useData<Check[]>(`checks ${table.id}`, signal => loadChecks(table.id, signal))
-  const drift = useData<ChartMark[]>(`marks ${table.id}`, async signal => {
-    const { data } = await api.get('/api/v1/sdk/schema/changes', {
-      query: { asset_id: table.id, limit: 50 },
-      signal,
-    })
-    return data.data.map(change => ({
-      at: Date.parse(change.detected_at),
-      text: `${inWords(change.change_type)}: ${change.object_name}`,
-    }))
-  })
   const openId = query.get('check')
   // The last one; kept here because its check may change its place in the list.
   const [run, setRun] = useState<CheckRun & { id: string }>()
@@ -116,7 +104,7 @@ function CheckTable({ table, reload }: TabProps) {
           check=${check}
           run=${run?.id === check.id ? run.comparison : undefined}
         />`
-      } <${CheckChart} table=${table.id} check=${check} marks=${drift.data} />`
+      } <${CheckChart} table=${table.id} check=${check} />`
   return html`<section>
     <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
       ${(found: readonly Check[]) =>
@@ -157,7 +145,7 @@ const LOADERS = {
   comparison: loadComparisonSeries,
 }
 
-function CheckChart({ table, check, marks }: { table: string; check: Check; marks?: readonly ChartMark[] }) {
+function CheckChart({ table, check }: { table: string; check: Check }) {
   // A feature of a later version may list checks of another kind.
   const load = LOADERS[check.kind as keyof typeof LOADERS] as (typeof LOADERS)['metric'] | undefined
   if (!load) return null
@@ -169,7 +157,7 @@ function CheckChart({ table, check, marks }: { table: string; check: Check; mark
       title=${check.name}
       unit=${isRule ? '%' : ''}
       load=${(page: PageRequest) => load({ table, id: check.id }, page)}
-      marks=${marks}
+      table=${table}
     />
     ${isRule && html`<${InvalidRows} table=${table} id=${check.id} />`}
   </div>`

@@ -24,11 +24,15 @@ const MARGIN_SHARE = 0.08
  * An axis that shows all values, what is expected of the newest third, the thresholds, and of each anomaly the end of the
  * expected range that it is beyond. An older range may be much wider: while a check learns, it would flatten the line.
  * @param points those that are in view
- * @param isFromZero whether the axis includes zero, as bars need
+ * @param options `isFromZero`: the axis includes zero, as bars need; `beside` are values that are drawn beside them
  */
 export function fitAxis(
   points: readonly ChartPoint[],
-  { threshold = null, isFromZero = false }: { threshold?: Threshold; isFromZero?: boolean } = {},
+  {
+    threshold = null,
+    isFromZero = false,
+    beside = [],
+  }: { threshold?: Threshold; isFromZero?: boolean; beside?: readonly (number | null | undefined)[] } = {},
 ): Axis {
   let [least, most] = [Infinity, -Infinity]
   const include = (value: number | null | undefined) => {
@@ -44,6 +48,7 @@ export function fitAxis(
       include(high != null && value > high ? high : low != null && value < low ? low : null)
   }
   listThresholds(threshold).forEach(include)
+  beside.forEach(include)
   if (isFromZero) include(0)
   if (least > most) return { min: 0, max: 1 }
   const margin = (most - least || Math.abs(most) || 1) * MARGIN_SHARE

@@ -1,14 +1,16 @@
+import type { VNode } from 'preact'
 import uPlot from 'uplot'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { formatNumber, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { texts } from '../../texts.ts'
-import { buildOptions, describeView, HEIGHT } from './drawing.ts'
+import { buildOptions, describeView, HEIGHT, type FindIdle } from './drawing.ts'
 import { usePanning } from './panning.ts'
 import { clampView, panView, zoomView, type View } from './view.ts'
 import type { OperatingHours } from './operating-hours.ts'
-import { listThresholds, type ChartMark, type ChartPoint, type Threshold } from './points.ts'
-import { ThresholdHandle, type ChartHandle } from './threshold-handle.ts'
+import { chartTexts } from './texts.ts'
+import { listThresholds, MARK_LETTERS, type ChartMark, type ChartPoint, type Threshold } from './points.ts'
+import type { PlaceHandle } from './threshold-handle.ts'
 
 interface ChartProps {
   title: string
@@ -19,13 +21,17 @@ interface ChartProps {
   /** When the table operates; the other time is shaded. */
   hours?: OperatingHours | null
   marks?: readonly ChartMark[]
+  /** Bars from zero instead of a line. */
+  isBars?: boolean
+  /** By point, the value of a week before. */
+  before?: readonly (number | null)[] | undefined
   /** Whether there are values before the first that can be loaded. */
   hasOlder?: boolean
   isLoading?: boolean
   /** Loads values back to a moment, in milliseconds. */
   loadOlder?: (from: number) => void
-  /** A value that a person may move, such as the threshold. */
-  handle?: ChartHandle | undefined
+  /** Draws a value that a person may move, such as the threshold. */
+  drawHandle?: ((at: PlaceHandle) => VNode) | undefined
 }
 
 /** The same list each time: another one would build the chart anew. */
@@ -33,12 +39,14 @@ const NO_MARKS: readonly ChartMark[] = []
 /** A schema change stands beside the values of the half day around it. */
 const MARK_MS = 12 * 3_600_000
 const MIN_VIEW_SECONDS = 3_600
+const MONTH_SECONDS = 31 * 86_400
+const MARK_KINDS = ['change', 'run', 'incident'] as const
 /** The share of the view by which Shift and an arrow key move it. */
 const PAN_SHARE = 0.25
 const RANGES = [
   ['1d', 86_400],
   ['1w', 7 * 86_400],
-  ['1m', 31 * 86_400],
+  ['1m', MONTH_SECONDS],
   ['1y', 366 * 86_400],
   ['all', Infinity],
 ] as const
@@ -51,17 +59,19 @@ export function Chart({
   threshold,
   hours = null,
   marks = NO_MARKS,
+  isBars = false,
+  before,
   hasOlder = false,
   isLoading = false,
   loadOlder,
-  handle,
+  drawHandle,
 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
   const placeHandle = useRef<(u: uPlot) => void>(undefined)
   /** What is shown, which outlives the plot; null shows all. */
-  const view = useRef<View | null>(null)
-  const [shownView, setShownView] = useState<View | null>(null)
+  const view = useRef<View | null>(firstView(points))
+  const [shownView, setShownView] = useState(view.current)
   /** When the value at the pointer was taken: its place changes when older values are loaded. */
   const [shownAt, setShownAt] = useState<number | null>(null)
   const data = useMemo<uPlot.AlignedData>(
@@ -69,11 +79,13 @@ export function Chart({
       points.map(({ at }) => at / 1_000),
       points.map(({ low }) => low ?? null),
       points.map(({ high }) => high ?? null),
+      points.map((_, n) => before?.[n] ?? null),
       points.map(({ value }) => value),
     ],
-    [points],
+    [points, before],
   )
   const times = data[0]
+  const idle = useIdleSpans(hours)
   const whole: View = { min: times[0] ?? 0, max: times.at(-1) ?? 0 }
   const last = points.length - 1
   const place = shownAt === null ? last : points.findLastIndex(({ at }) => at <= shownAt)
@@ -90,7 +102,7 @@ export function Chart({
     const build = () => {
       const kept = view.current
       plot.current?.destroy()
-      const options = buildOptions(current, { points, threshold, hours, marks, setShown, onView })
+      const options = buildOptions(current, { points, threshold, isBars, idle, marks, setShown, onView })
       options.hooks?.draw?.push(u => placeHandle.current?.(u))
       plot.current = new uPlot(options, data, current)
       // Nothing is drawn before this function ends.
@@ -111,7 +123,7 @@ export function Chart({
       plot.current?.destroy()
       plot.current = undefined
     }
-  }, [data, threshold, hours, marks])
+  }, [data, threshold, isBars, idle, marks])
 
   /** Shows a part; one that begins before the first value loads older ones. */
   const show = (wanted: View) => {
@@ -163,11 +175,18 @@ export function Chart({
   return html`<figure class="chart">
     <figcaption>
       <span class="legend">
-        <${Key} of="line" text=${`${texts.value}${unit && ` (${unit})`}`} />
+        <${Key} of="line" text=${`${isBars ? chartTexts.changes : texts.value}${unit && ` (${unit})`}`} />
         ${hasBand && html`<${Key} of="band" text=${texts.expected} />`}
         ${listThresholds(threshold).length > 0 && html`<${Key} of="threshold" text=${texts.threshold} />`}
         ${hasAnomaly && html`<${Key} of="anomaly" text=${texts.anomaly} />`}
-        ${marks.length > 0 && html`<${Key} of="mark" text="schema change" />`}
+        ${before && html`<${Key} of="before" text=${chartTexts.weekBefore} />`}
+        ${MARK_KINDS.filter(kind => marks.some(mark => mark.kind === kind)).map(
+          kind =>
+            html`<span key=${kind}
+              ><span class=${`key mark ${kind}`}>${kind !== 'run' && MARK_LETTERS[kind]}</span
+              >${chartTexts[kind]}</span
+            >`,
+        )}
         ${hours && html`<${Key} of="idle" text="not operating" />`}
       </span>
       ${last > 0 && html`<span class="shown">${texts.shownRange(...describeView(shownView ?? whole))}</span>`}
@@ -190,10 +209,33 @@ export function Chart({
         aria-label=${`${title}. Arrow keys read the values one by one, with Shift they move the range. Plus and minus zoom, 0 shows all.`}
         onKeyDown=${onKeyDown}
       ></div>
-      ${handle && html`<${ThresholdHandle} plot=${plot} place=${placeHandle} handle=${handle} />`}
+      ${drawHandle?.({ plot, place: placeHandle })}
     </div>
     <p class="readout" aria-live="polite">${describePoint(points[place], unit, marks)}</p>
   </figure>`
+}
+
+/** The function that finds the time outside operation; most tables have no hours, so its module is loaded with them. */
+function useIdleSpans(hours: OperatingHours | null): FindIdle | null {
+  const [find, setFind] = useState<FindIdle | null>(null)
+  useEffect(() => {
+    let isLatest = true
+    if (!hours) return setFind(null)
+    void import('./operating-hours.ts').then(
+      ({ findIdleSpans }) =>
+        isLatest && setFind(() => (from: number, to: number) => findIdleSpans(hours, from, to)),
+    )
+    return () => {
+      isLatest = false
+    }
+  }, [hours])
+  return find
+}
+
+/** The last month of a longer past; null is all. */
+function firstView(points: readonly ChartPoint[]): View | null {
+  const [first, last] = [points[0], points.at(-1)].map(point => (point?.at ?? 0) / 1_000) as [number, number]
+  return last - first > MONTH_SECONDS ? { min: last - MONTH_SECONDS, max: last } : null
 }
 
 function Key({ of, text }: { of: string; text: string }) {

@@ -1,21 +1,44 @@
-import type uPlot from 'uplot'
+import uPlot from 'uplot'
 import { formatDay, formatHour, formatMonth, formatNumber, formatTime } from '../../lib/format.ts'
-import { findIdleSpans, type OperatingHours, type Span } from './operating-hours.ts'
-import { listThresholds, type ChartMark, type ChartPoint, type Threshold } from './points.ts'
+import { findClipped, fitAxis } from './axis.ts'
+import type { Span } from './operating-hours.ts'
+import {
+  listThresholds,
+  MARK_LETTERS,
+  placeMark,
+  type ChartMark,
+  type ChartPoint,
+  type Threshold,
+} from './points.ts'
 import type { View } from './view.ts'
 
 /** The height of the drawing, axes included. */
 export const HEIGHT = 220
+/** The places of series in the data of a chart. */
+const [LOW, HIGH, BEFORE] = [1, 2, 3]
 const DAY_SECONDS = 86_400
+/** The share of its room that a bar fills, and its greatest width in pixels. */
+const BAR_SIZE: [number, number] = [0.6, 24]
+/** How near to a mark the pointer names it, in pixels. */
+const MARK_DISTANCE = 6
+/** The height of the tick of a run, and of the letter of another mark, in pixels. */
+const TICK = 8
+const LETTER = 11
 /** Anomalies closer than this, in pixels, are one mark. */
 const MIN_DISTANCE = 2
+
+/** Finds spans between two moments, in milliseconds. */
+export type FindIdle = (from: number, to: number) => Span[]
 
 /** What a chart draws. */
 export interface Drawing {
   points: readonly ChartPoint[]
   threshold?: Threshold | undefined
+  /** Bars from zero instead of a line. */
+  isBars: boolean
   marks: readonly ChartMark[]
-  hours: OperatingHours | null
+  /** Finds the time outside operation. */
+  idle: FindIdle | null
   /** Is called with the place of the value at the pointer, and after the shown part has changed. */
   setShown: (place: number | null) => void
   onView: (u: uPlot) => void
@@ -34,7 +57,7 @@ function readColours(element: HTMLElement) {
     bad: colour('critical'),
     grid: colour('line'),
     text: colour('quiet'),
-    mark: colour('warning'),
+    mark: colour('quiet'),
     card: colour('card'),
     idle: colour('idle'),
   }
@@ -42,15 +65,15 @@ function readColours(element: HTMLElement) {
   return colours
 }
 
-/** Where a scale begins and ends so that band, values and threshold are seen. */
-function rangeOf(low: number | null, high: number | null, threshold: Threshold = null): [number, number] {
-  const bounds = [low, high, ...listThresholds(threshold)].filter(
-    (it): it is number => it != null && Number.isFinite(it),
-  )
-  if (bounds.length === 0) return [0, 1]
-  const [least, most] = [Math.min(...bounds), Math.max(...bounds)]
-  const margin = (most - least || Math.abs(most) || 1) * 0.08
-  return [least >= 0 && least - margin < 0 ? 0 : least - margin, most + margin]
+/** The axis of the values that are in view, and the values of the week before if they are drawn. */
+function rangeOf({ series: [x], data }: uPlot, { points, threshold, isBars }: Drawing): [number, number] {
+  const [from, to] = x?.idxs ?? [0, points.length - 1]
+  const { min, max } = fitAxis(points.slice(from, to + 1), {
+    threshold: threshold ?? null,
+    isFromZero: isBars,
+    beside: [...(data[BEFORE] ?? [])].slice(from, to + 1),
+  })
+  return [min, max]
 }
 
 /** How times are written: by the length of what is shown. */
@@ -67,7 +90,7 @@ export function describeView(view: View): [from: string, to: string] {
 
 /** The options with which uPlot draws a series with all that was found of it. */
 export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Options {
-  const { points, threshold, setShown, onView } = drawing
+  const { points, isBars, setShown, onView } = drawing
   const colour = readColours(element)
   const axis = {
     stroke: colour.text,
@@ -86,7 +109,7 @@ export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
       x: {
         range: (_u, from, to) => (points.length === 1 ? [from - DAY_SECONDS, from] : [from, to]),
       },
-      y: { range: (_u, low, high) => rangeOf(low, high, threshold) },
+      y: { range: u => rangeOf(u, drawing) },
     },
     axes: [
       {
@@ -97,38 +120,92 @@ export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
       },
       { ...axis, values: (_u, all) => all.map(value => formatNumber(value)), size: 56 },
     ],
-    bands: [{ series: [2, 1], fill: colour.band }],
+    bands: [{ series: [HIGH, LOW], fill: colour.band }],
     series: [
       {},
       invisible,
       invisible,
+      { stroke: colour.text, width: 1, dash: [3, 3], points: { show: false } },
       {
         stroke: colour.line,
         width: 1.5,
-        points: { show: points.length < 120, size: 4, fill: colour.line },
+        ...(isBars
+          ? {
+              paths: uPlot.paths.bars!({ size: BAR_SIZE }),
+              fill: colour.line,
+              fillTo: 0,
+              points: { show: false },
+            }
+          : { points: { show: points.length < 120, size: 4, fill: colour.line } }),
       },
     ],
     hooks: {
-      setCursor: [u => setShown(u.cursor.idx ?? null)],
+      setCursor: [u => setShown(u.cursor.idx ?? null), nameMarks(drawing)],
       setScale: [(u, scale) => scale === 'x' && onView(u)],
-      drawClear: [shadeIdleSpans(drawing.hours, colour.idle)],
-      draw: [drawFindings(drawing, colour)],
+      drawClear: [shadeIdleSpans(drawing.idle, colour.idle)],
+      draw: [drawClipped(points, colour.text), drawFindings(drawing, colour)],
     },
   }
 }
 
 /** Shades the time outside operation; what is narrower than a pixel is left out. */
-function shadeIdleSpans(hours: OperatingHours | null, colour: string) {
+function shadeIdleSpans(idle: FindIdle | null, colour: string) {
   let known: { key: string; spans: Span[] } | undefined
   return ({ ctx, bbox, scales: { x }, valToPos }: uPlot) => {
-    if (!hours || x?.min == null || x.max == null) return
+    if (!idle || x?.min == null || x.max == null) return
     const key = `${x.min} ${x.max}`
-    if (known?.key !== key) known = { key, spans: findIdleSpans(hours, x.min * 1_000, x.max * 1_000) }
+    if (known?.key !== key) known = { key, spans: idle(x.min * 1_000, x.max * 1_000) }
     ctx.save()
     ctx.fillStyle = colour
     for (const [from, to] of known.spans) {
       const [left, right] = [valToPos(from / 1_000, 'x', true), valToPos(to / 1_000, 'x', true)]
       if (right - left >= 1) ctx.fillRect(left, bbox.top, right - left, bbox.height)
+    }
+    ctx.restore()
+  }
+}
+
+/** Says beside the pointer what happened there. */
+function nameMarks({ marks, points }: Drawing) {
+  return (u: uPlot) => {
+    const { left = -1 } = u.cursor
+    const near = marks.filter(
+      mark => left >= 0 && Math.abs(u.valToPos(placeMark(mark, points) / 1_000, 'x') - left) < MARK_DISTANCE,
+    )
+    u.over.title = near.map(({ at, text }) => `${formatTime(at)} ${text}`).join('\n')
+  }
+}
+
+/** Marks the edges of the plot beyond which the expected range goes on, with how far it does. */
+function drawClipped(points: readonly ChartPoint[], colour: string) {
+  const ratio = devicePixelRatio || 1
+  return ({ ctx, bbox, scales: { y }, valToPos }: uPlot) => {
+    if (y?.min == null || y.max == null) return
+    ctx.save()
+    ctx.beginPath()
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
+    ctx.clip()
+    ctx.strokeStyle = ctx.fillStyle = colour
+    ctx.font = `${LETTER * ratio}px system-ui`
+    ctx.lineWidth = 2 * ratio
+    ctx.setLineDash([2 * ratio, 3 * ratio])
+    const right = bbox.left + bbox.width
+    const ends = { above: bbox.left, below: bbox.left }
+    for (const { side, from, to, reach } of findClipped(points, { min: y.min, max: y.max })) {
+      const edge = side === 'above' ? bbox.top + ratio : bbox.top + bbox.height - ratio
+      const start = Math.max(bbox.left, valToPos(from / 1_000, 'x', true))
+      const end = Math.min(right, valToPos(to / 1_000, 'x', true))
+      if (end < bbox.left || start > right) continue
+      ctx.beginPath()
+      ctx.moveTo(start, edge)
+      ctx.lineTo(Math.max(end, start + 2 * ratio), edge)
+      ctx.stroke()
+      const text = `${side === 'above' ? '↑' : '↓'} ${formatNumber(reach)}`
+      const width = ctx.measureText(text).width
+      // One beside the other, and none that would be cut.
+      if (start < ends[side] || start + width > right) continue
+      ends[side] = start + width + LETTER * ratio
+      ctx.fillText(text, start + 2 * ratio, side === 'above' ? edge + 13 * ratio : edge - 5 * ratio)
     }
     ctx.restore()
   }
@@ -161,9 +238,17 @@ function drawFindings(
       const y = u.valToPos(limit, 'y', true)
       line([bbox.left, y], [bbox.left + bbox.width, y], colour.bad)
     }
-    for (const left of marks.map(({ at }) => x(at)))
-      if (isInside(left)) line([left, bbox.top], [left, bbox.top + bbox.height], colour.mark)
     ctx.setLineDash([])
+    ctx.font = `600 ${LETTER * ratio}px system-ui`
+    ctx.fillStyle = colour.mark
+    const bottom = bbox.top + bbox.height
+    for (const mark of marks) {
+      const { kind } = mark
+      const left = x(placeMark(mark, points))
+      if (!isInside(left)) continue
+      line([left, kind === 'run' ? bottom - TICK * ratio : bbox.top], [left, bottom], colour.mark)
+      if (kind !== 'run') ctx.fillText(MARK_LETTERS[kind], left + 3 * ratio, bottom - 3 * ratio)
+    }
     ctx.fillStyle = colour.bad
     ctx.strokeStyle = colour.card
     ctx.beginPath()

@@ -17,8 +17,21 @@ export interface ChartPoint {
 /** Something that happened to the table, drawn on the time axis. */
 export interface ChartMark {
   at: number
+  kind: 'change' | 'run' | 'incident'
   text: string
 }
+
+/** How far after the newest value a mark stands beside it, in milliseconds: the axis ends there. */
+const LATE_MS = 12 * 3_600_000
+
+/** Where a mark stands: at the newest value if it came shortly after it. */
+export function placeMark({ at }: ChartMark, points: readonly ChartPoint[]): number {
+  const last = points.at(-1)?.at ?? at
+  return at > last && at - last < LATE_MS ? last : at
+}
+
+/** The letters that stand at marks which are lines, and in the legend. */
+export const MARK_LETTERS = { change: 'S', incident: 'I' } as const
 
 /** Limits that values are to keep: one, or the lowest and the highest. */
 export type Threshold = number | readonly number[] | null

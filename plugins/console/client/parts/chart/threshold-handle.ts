@@ -16,17 +16,19 @@ export interface ChartHandle {
 
 type Ref<T> = { current: T }
 
-/**
- * A handle at the right edge of a chart. It moves by the pointer and by arrow keys.
- * @param place receives the function that puts it at its value, for the chart to call after it has drawn
- */
+/** What a handle needs of its chart. */
+export interface PlaceHandle {
+  plot: Ref<uPlot | undefined>
+  /** Receives the function that puts the handle at its value, for the chart to call after it has drawn. */
+  place: Ref<((u: uPlot) => void) | undefined>
+}
+
+/** A handle at the right edge of a chart. It moves by the pointer and by arrow keys. */
 export function ThresholdHandle({
   plot,
   place,
   handle,
-}: {
-  plot: Ref<uPlot | undefined>
-  place: Ref<((u: uPlot) => void) | undefined>
+}: PlaceHandle & {
   handle: ChartHandle
 }) {
   const element = useRef<HTMLDivElement>(null)
