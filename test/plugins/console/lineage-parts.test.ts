@@ -47,6 +47,64 @@ t.test('boxes of a layer do not overlap, and edges do not cross where they need 
   t.ok([...places.values()].every(({ x, y }) => x >= 0 && y >= 0))
 })
 
+/** A graph of tables in layers as pipelines have them, the same each time: most edges lead to the next layer. */
+function makePipeline(count: number) {
+  let seed = 7
+  const random = () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647
+  const layers: string[][] = Array.from({ length: Math.max(4, Math.round(Math.sqrt(count) / 1.6)) }, () => [])
+  for (let n = 0; n < count; n++) layers[Math.floor(random() * layers.length)]!.push(`n${n}`)
+  return layers.flatMap((layer, n) =>
+    (n === 0 ? [] : layer).flatMap((to, place) =>
+      Array.from({ length: 1 + Math.floor(random() * 2.2) }, () => {
+        const before = layers[random() < 0.8 ? n - 1 : Math.floor(random() * n)]!
+        const near = (place / layer.length + (random() - 0.5) * 0.5) * before.length
+        return `${before[Math.min(before.length - 1, Math.max(0, Math.floor(near)))]} > ${to}`
+      }),
+    ),
+  )
+}
+
+type Corner = { x: number; y: number }
+
+/** How often lines of different edges cross. */
+function countCrossings(routes: readonly (readonly Corner[])[]): number {
+  const lines = routes.flatMap((points, edge) =>
+    points.slice(1).map((to, n) => ({ from: points[n]!, to, edge })),
+  )
+  const turn = (a: Corner, b: Corner, c: Corner) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
+  const areApart = (a: Corner, b: Corner, c: Corner, d: Corner) => turn(a, b, c) * turn(a, b, d) < -1e-9
+  return lines
+    .flatMap((one, n) => lines.slice(n + 1).map(other => [one, other] as const))
+    .filter(
+      ([one, other]) =>
+        one.edge !== other.edge &&
+        areApart(one.from, one.to, other.from, other.to) &&
+        areApart(other.from, other.to, one.from, one.to),
+    ).length
+}
+
+// What barycentres alone, without swaps, made of them.
+for (const [count, before] of [
+  [60, 57],
+  [300, 1_853],
+] as const)
+  t.test(`a pipeline of ${count} tables has no overlap and few crossings`, async t => {
+    const { places, routes } = layOut(...new Set(makePipeline(count)))
+    const boxes = [...places.values()]
+    const overlaps = boxes.flatMap((one, n) =>
+      boxes.slice(n + 1).filter(({ x, y }) => Math.abs(x - one.x) < 100 && Math.abs(y - one.y) < 40),
+    )
+    t.strictSame(overlaps, [])
+    const passed = routes.flatMap(points =>
+      points.filter(({ x, y }) =>
+        boxes.some(box => x > box.x + 1 && x < box.x + 99 && y > box.y && y < box.y + 40),
+      ),
+    )
+    t.strictSame(passed, [], 'no edge leads over a table')
+    const crossings = countCrossings(routes)
+    t.ok(crossings < before, `${crossings} crossings, fewer than ${before}`)
+  })
+
 t.test('an edge passes the layers between its ends, and leads from its start to its end', async t => {
   const { routes, at, width } = layOut('a > b', 'b > c', 'a > c', 'c > a')
   t.equal(routes[2]!.length, 4)
