@@ -9,7 +9,13 @@ import {
   type LineageReply,
 } from '../../../plugins/console/client/screens/lineage/graph.ts'
 import { layOutGraph } from '../../../plugins/console/client/screens/lineage/layout.ts'
-import { firstView, revealBox, zoomView } from '../../../plugins/console/client/screens/lineage/view.ts'
+import {
+  centreView,
+  fitView,
+  levelOf,
+  revealBox,
+  zoomView,
+} from '../../../plugins/console/client/screens/lineage/view.ts'
 
 const SPACING = { width: 100, gapX: 50, gapY: 10 }
 
@@ -122,13 +128,23 @@ t.test('five hundred nodes are laid out in a moment', async t => {
 
 t.test('what is looked at stays where it is while the view is zoomed, and is brought into view', async t => {
   const window = { width: 400, height: 300 }
-  const view = firstView({ width: 2_000, height: 900 }, window, { x: 1_000, y: 450 })
-  t.same(view, { scale: 0.8, x: 1_000 - 250, y: 450 - 187.5 }, 'no smaller than can be read')
+  const view = centreView({ x: 0, y: 0, scale: 0.8 }, window, { x: 1_000, y: 450 })
+  t.same(view, { scale: 0.8, x: 1_000 - 250, y: 450 - 187.5 })
   const zoomed = zoomView(view, 2, { x: 200, y: 150 })
   t.same([zoomed.x + 200 / zoomed.scale, zoomed.y + 150 / zoomed.scale], [1_000, 450])
   const box = { x: 0, y: 0, width: 208, height: 48 }
   t.same(revealBox(view, window, box), { scale: 0.8, x: -24, y: -24 })
   t.same(revealBox(view, window, { ...box, x: 900, y: 430 }), view)
+})
+
+t.test('a lineage is shown as a whole at first, with the words that there is room for', async t => {
+  const window = { width: 1_000, height: 500 }
+  const levels = [400, 1_000, 4_000].map(height => {
+    const { y, scale } = fitView({ width: 900, height }, window)
+    t.ok(y <= 0 && y + window.height / scale >= height, `all of ${height} units`)
+    return levelOf({ x: 0, y, scale })
+  })
+  t.strictSame(levels, ['words', 'names', 'boxes'])
 })
 
 /** A reply with edges such as `a.x > b.y`, `a.x ~> b.*` for columns that decide rows, `a > b` without columns. */

@@ -154,6 +154,7 @@ export function NodeBox({
   const reached = trace?.columns.get(node.id)
   const names = [
     'node',
+    `tone-${tone}`,
     node.is_external && 'external',
     isRoot && 'root',
     trace && !trace.columns.has(node.id) && 'faded',
@@ -172,7 +173,8 @@ export function NodeBox({
         <div class="node-text">
           <strong><bdi>${node.name}</bdi></strong>
           <span>
-            ${!node.is_external && html`<${Shape} tone=${tone} /> ${words[0]} · `}${inWords(node.asset_type)}
+            ${!node.is_external && html`<${Shape} tone=${tone} />`}
+            <em>${!node.is_external && ` ${words[0]} · `}${inWords(node.asset_type)}</em>
           </span>
         </div>
       </foreignObject>

@@ -43,7 +43,10 @@ export function LineageTab({ table }: TabProps) {
             <${Toolbar} depth=${depth} withForeignKeys=${withForeignKeys} lineage=${lineage} />
             ${
               lineage.shown.size < lineage.graph.nodes.size &&
-              html`<p class="quiet">${lineageTexts.shownOf(lineage.shown.size, lineage.graph.nodes.size)}</p>`
+              html`<p class="quiet">
+                ${lineageTexts.shownOf(lineage.shown.size, lineage.graph.nodes.size)}${' '}
+                <button class="link" onClick=${lineage.showAll}>${lineageTexts.showRest}</button>
+              </p>`
             }
             ${!isComplete && html`<p class="quiet">There are more edges than are loaded. Take fewer steps, or look at a table further on.</p>`}
             <${Parts} table=${table} graph=${lineage.graph} lineage=${lineage} />
@@ -95,6 +98,16 @@ function Toolbar({
         ${lineageTexts.list}
       </button>
     </span>
+    ${
+      !isList &&
+      html`<button
+        class="small"
+        aria-pressed=${query.get('panel') !== 'off'}
+        onClick=${() => changeQuery({ panel: query.get('panel') === 'off' ? null : 'off' })}
+      >
+        ${lineageTexts.details}
+      </button>`
+    }
     <select
       aria-label="Steps"
       value=${depth}
@@ -134,7 +147,7 @@ function Parts({ table, graph, lineage }: { table: TabProps['table']; graph: Gra
     shown: lineage.shown,
     trace,
     followed,
-    select: (id: string) => changeQuery({ node: id === table.id ? null : id }),
+    select: (id: string) => changeQuery({ node: id === table.id ? null : id, panel: null }),
     follow: (id: string, column: string) => {
       const isSame = followed?.id === id && followed.column === column
       changeQuery({ follow: isSame ? null : `${id}.${column}` })
@@ -152,7 +165,7 @@ function Parts({ table, graph, lineage }: { table: TabProps['table']; graph: Gra
   ${
     query.get('view') === 'list'
       ? html`<${NodeList} ...${parts} />`
-      : html`<div class="lineage-parts">
+      : html`<div class=${query.get('panel') === 'off' ? 'lineage-parts alone' : 'lineage-parts'}>
           <${Picture}
             ...${parts}
             key=${table.id}
@@ -160,7 +173,7 @@ function Parts({ table, graph, lineage }: { table: TabProps['table']; graph: Gra
             selected=${selected?.id ?? table.id}
             opened=${[table.id, ...(followed ? [followed.id] : [])]}
           />
-          ${selected && html`<${NodePanel} ...${parts} node=${selected} />`}
+          ${selected && query.get('panel') !== 'off' && html`<${NodePanel} ...${parts} node=${selected} />`}
         </div>`
   }`
 }

@@ -30,6 +30,8 @@ export interface Lineage {
   shown: ReadonlySet<string>
   /** Shows neighbours of a node that are not shown, and loads them first if need be. */
   expand(id: string, direction: Direction): void
+  /** Shows all nodes that were loaded. */
+  showAll(): void
   /** Shows a node that was loaded. */
   show(id: string): void
 }
@@ -91,6 +93,7 @@ export function useLineage(root: string, query: LineageQuery): Lineage {
           isError: true,
         }),
       ),
+    showAll: () => setState(last => last && { ...last, ids: new Set(last.graph.nodes.keys()) }),
     show: id => setState(last => last && { ...last, ids: new Set([...last.ids, id]) }),
   }
 }

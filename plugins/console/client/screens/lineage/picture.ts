@@ -11,7 +11,8 @@ import {
 } from './drawing.ts'
 import { columnsOf, edgesAmong, neighboursOf, type Direction, type Graph, type Trace } from './graph.ts'
 import { layOutGraph, type Layout, type Point } from './layout.ts'
-import { firstView, fitView, revealBox, zoomView } from './view.ts'
+import { Minimap } from './minimap.ts'
+import { centreView, fitView, revealBox, zoomView, type Size, type View } from './view.ts'
 import { useViewport } from './viewport.ts'
 
 const SPACING = { width: NODE_WIDTH, gapX: 96, gapY: 20 }
@@ -20,6 +21,8 @@ const MAX_HEIGHT = 560
 const MARGIN = 24
 /** How far Shift and an arrow key move the picture, in pixels. */
 const STEP = 80
+/** Fewer nodes are seen at once. */
+const MIN_MAPPED_NODES = 12
 
 export interface PictureProps {
   name: string
@@ -54,11 +57,12 @@ export function Picture(props: PictureProps) {
     const place = layout.places.get(id)
     return place && { ...place, width: NODE_WIDTH, height: heightOf(nodes.get(id)!) }
   }
-  const middleOf = (id: string): Point => {
-    const box = boxOf(id)
-    return box ? { x: box.x + box.width / 2, y: box.y + box.height / 2 } : { x: 0, y: 0 }
-  }
-  const viewport = useViewport(svg, window => firstView(layout, window, middleOf(root)))
+  const frame = useRef<SVGRectElement>(null)
+  const viewport = useViewport(
+    svg,
+    window => fitView(layout, window),
+    (view, window) => frameView(frame.current, view, window),
+  )
   const current = nodes.has(selected) ? selected : root
   useStillness(layout, current, viewport.move)
   useEffect(() => {
@@ -103,6 +107,7 @@ export function Picture(props: PictureProps) {
     </p>
     <svg
       ref=${svg}
+      class="drawing"
       role="group"
       aria-label=${`Lineage of ${name}`}
       aria-describedby="lineage-keys"
@@ -147,11 +152,28 @@ export function Picture(props: PictureProps) {
         )}
       ${trace && html`<${ColumnLines} pairs=${trace.pairs} nodes=${nodes} layout=${layout} />`}
     </svg>
-    <p id="lineage-keys" class="quiet hint-keys">
-      Drag to move. Ctrl and the wheel, a pinch, or + and − zoom. Arrow keys go from node to node, with Shift
-      they move the picture, 0 shows all.
-    </p>
+    <div class="hint-keys">
+      <p id="lineage-keys" class="quiet">
+        Drag to move. Ctrl and the wheel, a pinch, or + and − zoom. Arrow keys go from node to node, with
+        Shift they move the picture, 0 shows all.
+      </p>
+      ${
+        nodes.size >= MIN_MAPPED_NODES &&
+        html`<${Minimap}
+          nodes=${nodes}
+          layout=${layout}
+          frame=${frame}
+          show=${(point: Point) => viewport.move((view, window) => centreView(view, window, point))}
+        />`
+      }
+    </div>
   </div>`
+}
+
+/** Shows in the map which part the picture shows. */
+function frameView(frame: SVGRectElement | null, { x, y, scale }: View, { width, height }: Size): void {
+  const box = { x, y, width: width / scale, height: height / scale }
+  for (const [name, value] of Object.entries(box)) frame?.setAttribute(name, String(value))
 }
 
 const ARROWS: Record<string, [x: number, y: number]> = {

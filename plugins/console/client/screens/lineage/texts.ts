@@ -9,6 +9,8 @@ export const lineageTexts = {
   withProblem: (count: number) =>
     `${count} of what it is made from ${count === 1 ? 'has a problem' : 'have problems'}:`,
   shownOf: (shown: number, total: number) => `${shown} of ${total} are shown, the nearest first.`,
+  showRest: 'Show the rest',
+  details: 'Details',
   list: 'List',
   foreignKeys: 'Foreign keys',
   search: 'Find in this lineage',

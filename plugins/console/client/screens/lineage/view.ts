@@ -10,13 +10,18 @@ export interface Size {
   height: number
 }
 
-const MIN_SCALE = 0.15
+const MIN_SCALE = 0.05
 const MAX_SCALE = 2
-/** Below this, words cannot be read: a drawing that is larger is not shown as a whole at first. */
-const MIN_READABLE_SCALE = 0.8
+/** Below this, only names are shown, as large as they can be read; below the other, boxes in the colour of their state. */
+const ALL_WORDS_SCALE = 0.8
+const NAMES_SCALE = 0.3
 const MARGIN = 24
 
 const clampScale = (scale: number) => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale))
+
+/** What of the words there is room for. */
+export const levelOf = ({ scale }: View): 'words' | 'names' | 'boxes' =>
+  scale >= ALL_WORDS_SCALE ? 'words' : scale >= NAMES_SCALE ? 'names' : 'boxes'
 
 /** All of a drawing, no larger than it is. */
 export function fitView(drawing: Size, window: Size): View {
@@ -28,13 +33,6 @@ export function fitView(drawing: Size, window: Size): View {
     x: (drawing.width - window.width / scale) / 2,
     y: (drawing.height - window.height / scale) / 2,
   }
-}
-
-/** All of a drawing if its words can be read then, else the part around a point. */
-export function firstView(drawing: Size, window: Size, middle: Point): View {
-  const whole = fitView(drawing, window)
-  if (whole.scale >= MIN_READABLE_SCALE) return whole
-  return centreView({ ...whole, scale: MIN_READABLE_SCALE }, window, middle)
 }
 
 export function centreView(view: View, window: Size, { x, y }: Point): View {

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Point } from './layout.ts'
-import { zoomView, type Size, type View } from './view.ts'
+import { levelOf, zoomView, type Size, type View } from './view.ts'
 
 export interface Viewport {
   move(change: (view: View, window: Size) => View): void
@@ -12,8 +12,13 @@ const DRAG_PIXELS = 4
 /**
  * Shows a part of an SVG, which a person moves by dragging and zooms by two fingers, or by the wheel with Ctrl; the
  * wheel alone scrolls the page, sideways it moves the drawing. The view is set on the element: a drag draws nothing anew.
+ * @param moved is called with each view, with the same function at each render
  */
-export function useViewport(svg: { current: SVGSVGElement | null }, first: (window: Size) => View): Viewport {
+export function useViewport(
+  svg: { current: SVGSVGElement | null },
+  first: (window: Size) => View,
+  moved: (view: View, window: Size) => void,
+): Viewport {
   const view = useRef<View | null>(null)
   const latest = useRef(first)
   latest.current = first
@@ -25,6 +30,10 @@ export function useViewport(svg: { current: SVGSVGElement | null }, first: (wind
       view.current = change(view.current ?? latest.current(window), window)
       const { x, y, scale } = view.current
       element.setAttribute('viewBox', `${x} ${y} ${window.width / scale} ${window.height / scale}`)
+      element.dataset.level = levelOf(view.current)
+      // How many units a pixel has: names stay as large as they can be read.
+      element.style.setProperty('--unit', String(1 / scale))
+      moved(view.current, window)
     },
   }).current
   // Before the first paint, which would show the drawing at another place.
