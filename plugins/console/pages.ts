@@ -137,6 +137,7 @@ function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): s
           'lineage',
           'overview',
           'charts',
+          'table-page',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -1,5 +1,4 @@
-import { useState } from 'preact/hooks'
-import { useAction } from '../lib/action.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
@@ -10,7 +9,6 @@ import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
 import { lazy } from '../parts/lazy.ts'
-import { notifyOfJob } from '../parts/notices.ts'
 import { SeriesChart } from '../parts/series-chart.ts'
 import {
   loadComparisonSeries,
@@ -28,8 +26,6 @@ import type { TabProps } from './props.ts'
 const POINTS = 30
 /** What needs attention comes first. */
 const STATUS_ORDER: readonly string[] = ['failing', 'error', 'warning', 'learning', 'pending', 'passing']
-/** How long a request waits for the checks to end, before it goes on without. */
-const WAIT_SECONDS = 15
 
 async function loadChecks(table: string, signal: AbortSignal) {
   const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
@@ -83,10 +79,6 @@ function CheckTable({ table, reload }: TabProps) {
     STATUS_COLUMN,
     ...RESULT_COLUMNS,
   ]
-  const changed = () => {
-    checks.reload()
-    reload()
-  }
   const openCheck = (check: Check) =>
     html`${
         canWrite() &&
@@ -94,7 +86,7 @@ function CheckTable({ table, reload }: TabProps) {
           table=${table.id}
           check=${check}
           ran=${(run: CheckRun) => setRun({ id: check.id, ...run })}
-          changed=${changed}
+          changed=${reload}
         />`
       }
       ${
@@ -125,7 +117,7 @@ function CheckTable({ table, reload }: TabProps) {
                 }
               </p>
             <//>`
-          : html`<${CheckNow} table=${table} checks=${checks} reload=${reload} />
+          : html`<${AddActions} table=${table} />
               <${DataTable}
                 label=${texts.checks}
                 className="checks"
@@ -167,27 +159,9 @@ function AddLink() {
   return html`<a class="button primary" href=${`${location.pathname}?add`}>Add a check</a>`
 }
 
-function CheckNow({
-  table,
-  checks,
-  reload,
-}: {
-  table: TabProps['table']
-  checks: Data<Check[]>
-  reload: () => void
-}) {
-  const [isBusy, run] = useAction(texts.checkNow, async () => {
-    const { data } = await api.post('/api/v1/sdk/assets/{asset_id}/check', {
-      path: { asset_id: table.id },
-      headers: { prefer: `wait=${WAIT_SECONDS}` },
-    })
-    notifyOfJob(data, 'The checks have run.')
-    checks.reload()
-    reload()
-  })
+function AddActions({ table }: { table: TabProps['table'] }) {
   if (!canWrite()) return null
   return html`<p class="actions above">
-    <button onClick=${run} disabled=${isBusy}>${isBusy ? texts.checking : texts.checkNow}</button>
     <${AddLink} />
     <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
       >${texts.recommendations}</a

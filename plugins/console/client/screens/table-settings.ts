@@ -25,27 +25,18 @@ const settingsTexts = {
   },
 } as const
 
-const DESCRIPTION: FieldSpec[] = [
-  {
-    ...{ name: 'description', label: 'Description', kind: 'long' },
-    ...{ hint: 'What the table holds, and who knows it. Alerts show it.', maxLength: 2_000 },
-  },
-]
-
 const loadTags = async (id: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/tags', { query: { asset_id: id, limit: 100 }, signal })).data.tags
 type Tag = Awaited<ReturnType<typeof loadTags>>[number]
 
-/** What people say of a table: its description and its tags. */
+/** What people set for a table: its default window, its owners and its tags. */
 export function SettingsTab({ table, reload }: TabProps) {
   const tags = useData(`tags ${table.id}`, signal => loadTags(table.id, signal))
   const changed = () => {
     tags.reload()
     reload()
   }
-  return html`<section>
-      ${canWrite() ? html`<${Description} table=${table} reload=${reload} />` : html`<p class="quiet">Only members, admins and owners change tables.</p>`}
-    </section>
+  return html`${!canWrite() && html`<p class="quiet">Only members, admins and owners change tables.</p>`}
     <${DefaultWindow} table=${table} reload=${reload} />
     <section>
       <h2>${settingsTexts.owners}<${Help} page="owners" about=${settingsTexts.owners} /></h2>
@@ -73,17 +64,6 @@ export function SettingsTab({ table, reload }: TabProps) {
         )}
       </dl>
     </section>`
-}
-
-function Description({ table, reload }: TabProps) {
-  const form = useForm(`description ${table.id}`, DESCRIPTION, table)
-  const submit = () =>
-    form.send(DESCRIPTION, async body => {
-      if (Object.keys(body).length > 0)
-        await api.patch('/api/v1/sdk/assets/{asset_id}', { path: { asset_id: table.id }, body })
-      reload()
-    })
-  return html`<${Form} form=${form} submit=${submit}><${Fields} form=${form} of=${DESCRIPTION} /><//>`
 }
 
 const OWNERS: FieldSpec[] = [
