@@ -14,6 +14,8 @@ import { WeekClock } from './schedule/week-clock.ts'
 import { texts } from '../texts.ts'
 import { watchTexts } from '../texts/watching.ts'
 import type { TabProps } from './props.ts'
+import { pageTexts } from './table-page/texts.ts'
+import { UpdateHistory } from './table-page/update-history.ts'
 
 const load = async (table: string, signal: AbortSignal) =>
   (
@@ -31,9 +33,12 @@ const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSc
 const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
 const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
 
+const toSeconds = (hours: number | null) => (hours === null ? null : hours * 3_600)
+
 /** How old the newest data of a table is, and the schedule that watches it. */
 export function FreshnessTab({ table, reload }: TabProps) {
   const [isEditing, setEditing] = useState(false)
+  const [areAgesOpen, setAgesOpen] = useState(false)
   const isWatched = table.freshness.schedule_id !== null
   const asked = useData(
     isWatched ? `freshness of ${table.id} ${zone()}` : null,
@@ -104,13 +109,11 @@ export function FreshnessTab({ table, reload }: TabProps) {
         </dl>
         ${found.error_message && html`<p class="bad">${found.error_message}</p>`}
         ${found.note && html`<p class="quiet">${found.note}.</p>`}
-        <${SeriesChart}
-          table=${table.id}
-          id=${`freshness ${table.id} ${found.checked_at}`}
-          title=${texts.ageOverTime}
-          unit="h"
-          threshold=${readHours(found.sla_threshold)}
-          load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
+        <${UpdateHistory}
+          tableId=${table.id}
+          checkedAt=${found.checked_at}
+          lateAfter=${toSeconds(readHours(found.sla_threshold))}
+          threshold=${found.sla_threshold}
         />
         ${
           found.update_clock &&
@@ -120,6 +123,23 @@ export function FreshnessTab({ table, reload }: TabProps) {
             </h2>
             <${WeekClock} clock=${found.update_clock} />
           </section>`
-        }`}
+        }
+        <details
+          class="ages"
+          onToggle=${(event: Event) => setAgesOpen((event.currentTarget as HTMLDetailsElement).open)}
+        >
+          <summary>${pageTexts.ages}</summary>
+          ${
+            areAgesOpen &&
+            html`<${SeriesChart}
+              table=${table.id}
+              id=${`freshness ${table.id} ${found.checked_at}`}
+              title=${texts.ageOverTime}
+              unit="h"
+              threshold=${readHours(found.sla_threshold)}
+              load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
+            />`
+          }
+        </details>`}
   <//>`
 }

@@ -97,6 +97,22 @@ if (stage) {
     }
   })
 
+  t.test('the gaps between updates are drawn until now', async t => {
+    for (const size of [narrow, wide]) {
+      const { page, faults } = await openAs(tenant, tablePath(world.table), size)
+      await page.getByRole('heading', { name: 'Time between updates' }).waitFor()
+      await page
+        .getByRole('img', { name: /Time between .* updates/ })
+        .or(page.getByText('fewer were seen until now'))
+        .waitFor()
+      await page.getByText('Age at each check').click()
+      await ready(page)
+      t.strictSame(await violationsOf(page), [])
+      t.strictSame(faults, { errors: [], elsewhere: [] })
+      await page.context().close()
+    }
+  })
+
   t.test('an operating schedule is drawn, written and removed', async t => {
     const { page, faults } = await openAs(tenant, '/schedules', wide)
     await ready(page)
