@@ -10,19 +10,17 @@ import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ChangesTab } from './table-changes.ts'
-import { ColumnsTab } from './table-columns.ts'
 import { FreshnessTab } from './table-freshness.ts'
 import { HealthTab } from './table-health.ts'
 import { TableHeader } from './table-page/header.ts'
 
 const LineageTab = lazy(async () => (await import('./lineage/lineage-tab.ts')).LineageTab)
-const ProfileTab = lazy(async () => (await import('./profile/profile-tab.ts')).ProfileTab)
+const ColumnsTab = lazy(async () => (await import('./profile/profile-tab.ts')).ColumnsTab)
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)
 
 const TABS = {
   health: { name: 'Health', part: HealthTab },
   columns: { name: texts.columns, part: ColumnsTab },
-  profile: { name: 'Profile', part: ProfileTab },
   changes: { name: texts.changesShort, part: ChangesTab },
   freshness: { name: texts.freshness, part: FreshnessTab },
   lineage: { name: texts.tabLineage, part: LineageTab },
@@ -46,7 +44,9 @@ export function TablePage({ name }: ScreenProps) {
         ><p><a class="button" href="/catalog">${texts.catalog}</a></p><//
       >
     </div>`
-  const tab = query.get('tab') as keyof typeof TABS | null
+  // Columns and their profile were two tabs.
+  const wanted = query.get('tab') === 'profile' ? 'columns' : query.get('tab')
+  const tab = wanted as keyof typeof TABS | null
   const current = tab && Object.hasOwn(TABS, tab) ? tab : 'health'
   const counts = {
     columns: table?.column_count,

@@ -87,7 +87,7 @@ if (stage) {
     const text = await page.locator('#main').innerText()
     t.match(text, /51 updates/)
     t.notMatch(text, /Threshold[^\n]*\n–/)
-    await page.locator('.chart .shown').waitFor()
+    await page.getByRole('img', { name: /Time between .* updates/ }).waitFor()
   })
 
   t.test('the freshness of a table that is not watched asks for nothing that fails', async t => {

@@ -1,54 +1,49 @@
-import type { ColumnProfile, ProfileChange } from 'tidemark/client'
+import type { ColumnProfile, ProfileChange, TableProfileData } from 'tidemark/client'
 import { formatNumber, formatTime } from '../../lib/format.ts'
-import { html } from '../../lib/html.ts'
-import type { Column } from '../../parts/table/data-table.ts'
+import { html, type Children } from '../../lib/html.ts'
 import { profileTexts as texts } from './texts.ts'
 
 /** Values and changes that are shown at once; the others open. */
 const MAX_SHOWN = 3
 
 /** What has changed since the profile that another one is compared with. */
-interface Comparison {
-  changesOf: (column: string) => readonly ProfileChange[]
-  isAdded: (column: string) => boolean
-}
+export type ProfileComparison = NonNullable<TableProfileData['data']['comparison']>
 
-/** The columns of the table of a profile, each row of which is a column of the profiled table. */
-export const profileColumns = (comparison: Comparison | null): (Column<ColumnProfile> | false)[] => [
-  {
-    label: 'Column',
-    isName: true,
-    cell: column =>
-      html`<code><bdi>${column.name}</bdi></code
-        >${' '}<span class="quiet">${column.type}</span>
-        ${column.is_key_candidate && html` <span class="chip">key candidate</span>`}
-        ${column.is_masked && html` <span class="chip">personal data</span>`}`,
-  },
-  {
-    label: 'NULL',
-    className: 'number',
-    cell: ({ null_percent: percent }) => (percent === null ? '–' : texts.percent(percent)),
-  },
-  {
-    label: 'Distinct',
-    className: 'number',
-    cell: ({ distinct, is_distinct_exact: isExact }) =>
-      distinct === null ? '–' : isExact ? formatNumber(distinct) : `about ${formatNumber(distinct)}`,
-  },
-  { label: 'Range', cell: column => html`<${Range} column=${column} />` },
-  { label: 'Frequent values', cell: column => html`<${Frequent} column=${column} />` },
-  {
-    label: 'Pattern',
-    cell: ({ pattern }) =>
-      pattern &&
-      html`${texts.patterns[pattern.name]}${pattern.share < 1 && ` ${texts.percent(100 * pattern.share)}`}`,
-  },
-  comparison !== null && {
-    label: 'Changed',
-    cell: ({ name }) =>
-      html`<${Changes} changes=${comparison.changesOf(name)} isAdded=${comparison.isAdded(name)} />`,
-  },
-]
+export const changesOf = ({ changes }: ProfileComparison, name: string): ProfileChange[] =>
+  changes.filter(({ column }) => column === name)
+
+/** What an opened column holds, in words. */
+export function ColumnDetails({
+  profile,
+  isNullable,
+  description,
+}: {
+  profile?: ColumnProfile
+  isNullable?: boolean
+  description?: string | null
+}) {
+  const facts: [string, Children][] = [
+    ['Description', description && html`<bdi>${description}</bdi>`],
+    ['Nullable', isNullable !== undefined && (isNullable ? 'yes' : 'no')],
+    ['Range', profile && html`<${Range} column=${profile} />`],
+    ['Frequent values', profile?.top_values?.length && html`<${Frequent} column=${profile} />`],
+    [
+      'Pattern',
+      profile?.pattern &&
+        `${texts.patterns[profile.pattern.name]}${profile.pattern.share < 1 ? ` ${texts.percent(100 * profile.pattern.share)}` : ''}`,
+    ],
+  ]
+  return html`<dl class="facts">
+    ${facts.map(
+      ([label, value]) =>
+        value &&
+        html`<div key=${label}>
+          <dt>${label}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+}
 
 function Range({ column }: { column: ColumnProfile }) {
   const { min, max, quantiles } = column
@@ -96,8 +91,8 @@ function Frequent({ column }: { column: ColumnProfile }) {
   return html`<${Some} items=${items} />`
 }
 
-function Changes({ changes, isAdded }: { changes: readonly ProfileChange[]; isAdded: boolean }) {
-  if (isAdded) return html`<span class="chip">new column</span>`
+/** What changed of a column since the profile that is compared with. */
+export function Changes({ changes }: { changes: readonly ProfileChange[] }) {
   const items = changes.flatMap(describeChange).map(text => html`<li key=${text}><bdi>${text}</bdi></li>`)
   return items.length === 0 ? html`<span class="quiet">–</span>` : html`<${Some} items=${items} />`
 }

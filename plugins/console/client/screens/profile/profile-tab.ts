@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ColumnProfile, TableProfileData } from 'tidemark/client'
+import type { TableProfileData } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
@@ -8,12 +8,12 @@ import { html } from '../../lib/html.ts'
 import { useJob } from '../../lib/job.ts'
 import { withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
-import { DataTable } from '../../parts/table/data-table.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Ago } from '../../parts/time.ts'
 import { profileTexts as texts } from './texts.ts'
-import { describeChange, profileColumns } from './profile-column.ts'
+import { describeChange } from './profile-column.ts'
 import type { TabProps } from '../props.ts'
+import { KnownColumns } from '../table-page/known-columns.ts'
 
 /** Profiles that can be compared with. */
 const MAX_HISTORY = 20
@@ -39,8 +39,8 @@ async function loadProfile(id: string, compareTo: string | null, signal: AbortSi
 
 type LoadedProfile = NonNullable<Awaited<ReturnType<typeof loadProfile>>>
 
-/** What the columns of a table hold, and what changed since an earlier profile. */
-export function ProfileTab({ table }: TabProps) {
+/** The columns of a table, what they hold, and what changed since an earlier profile. */
+export function ColumnsTab({ table }: TabProps) {
   // Null compares with the profile before the latest, an empty text with none.
   const [compareTo, setCompareTo] = useState<string | null>(null)
   const asked = useData(`profile ${table.id} ${compareTo ?? 'before'}`, signal =>
@@ -51,12 +51,13 @@ export function ProfileTab({ table }: TabProps) {
     ${(found: LoadedProfile | null) =>
       found === null
         ? html`<${Empty} title="This table was not profiled yet.">
-            <p>
-              A profile reads the table once and shows what its columns hold: NULLs, distinct values, ranges,
-              frequent values and patterns of text.
-            </p>
-            ${canWrite() ? start : html`<p class="quiet">A member who may write can profile it.</p>`}
-          <//>`
+              <p>
+                A profile reads the table once and shows what its columns hold: NULLs, distinct values,
+                ranges, frequent values and patterns of text.
+              </p>
+              ${canWrite() ? start : html`<p class="quiet">A member who may write can profile it.</p>`}
+            <//>
+            <${KnownColumns} table=${table} profile=${null} />`
         : html`<div class="profile-head">
               <${Facts} profile=${found.profile} />
               <${Comparison}
@@ -68,10 +69,18 @@ export function ProfileTab({ table }: TabProps) {
                 <a class="button" href=${withQuery('/recommendations', { source: table.qualified_name })}
                   >Recommended checks</a
                 >
+                ${
+                  canWrite() &&
+                  html`<a
+                    class="button"
+                    href=${withQuery('/contracts', { add: '1', table: table.qualified_name })}
+                    >Draft a contract</a
+                  >`
+                }
                 ${canWrite() && start}
               </div>
             </div>
-            <${Columns} profile=${found.profile} />`}
+            <${Columns} table=${table} profile=${found.profile} />`}
   <//>`
 }
 
@@ -167,7 +176,7 @@ function Comparison({
   >`
 }
 
-function Columns({ profile }: { profile: Profile }) {
+function Columns({ table, profile }: { table: TabProps['table']; profile: Profile }) {
   const { columns, comparison } = profile
   const changesOf = Map.groupBy(comparison?.changes ?? [], ({ column }) => column)
   const added = new Set(comparison?.added_columns)
@@ -185,13 +194,5 @@ function Columns({ profile }: { profile: Profile }) {
     }
     ${columns.some(column => column.is_masked) && html`<p class="quiet">Values of columns that are tagged as personal data are hidden.</p>`}
     ${gone.length > 0 && html`<p><bdi>${texts.removed(gone.join(', '))}</bdi></p>`}
-    <${DataTable}
-      label=${texts.profile}
-      className="profile"
-      columns=${profileColumns(
-        comparison && { changesOf: name => changesOf.get(name) ?? [], isAdded: name => added.has(name) },
-      )}
-      rows=${columns}
-      keyOf=${(column: ColumnProfile) => column.name}
-    />`
+    <${KnownColumns} table=${table} profile=${profile} />`
 }

@@ -33,7 +33,7 @@ export function TableHeader({ table, reload }: TabProps) {
       >
     </p>
     <div class="table-title">
-      <h1><${Shape} tone=${tone} /> <bdi>${text}</bdi></h1>
+      <h1><${Shape} tone=${tone} /><bdi>${text}</bdi></h1>
       ${canWrite() && html`<${Actions} table=${table} reload=${reload} />`}
     </div>
     ${table.read_error && html`<p class="bad">${table.read_error.message}</p>`}

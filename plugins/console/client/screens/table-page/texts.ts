@@ -16,5 +16,9 @@ export const pageTexts = {
   gap: (seconds: number, at: string) => `${at}: ${formatSpan(seconds)} after the update before`,
   running: (seconds: number) => `now: ${formatSpan(seconds)} since the last update`,
   tooFew: 'Two updates make the first gap; fewer were seen until now.',
+  volume: 'Rows',
+  rowsAt: (rows: string, at: string) => `${rows} rows, counted ${at}`,
+  volumeOf: (count: number, first: string, last: string) =>
+    `The last ${count} row counts, from ${first} to ${last}`,
   ages: 'Age at each check',
 } as const

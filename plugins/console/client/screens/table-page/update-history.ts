@@ -65,7 +65,7 @@ function Gaps({
   // A threshold far above all gaps would press them flat; it is named beside the chart then.
   const most = Math.max(longest.seconds, last.seconds)
   const isLimitShown = lateAfter !== null && lateAfter < 4 * most
-  const top = Math.max(most, isLimitShown ? lateAfter : 0) * 1.1
+  const top = Math.max(most, isLimitShown ? lateAfter * 1.2 : 0)
   const [from, until] = [first.from, last.until]
   const x = (at: number) => (WIDTH * (at - from)) / (until - from)
   const y = (seconds: number) => HEIGHT * (1 - seconds / top)
@@ -99,6 +99,7 @@ function Gaps({
               >late after ${threshold ?? formatSpan(lateAfter)}</text
             >`
         }
+        <text x="4" y="10">${formatSpan(top)}</text>
         <line class="axis" x1="0" x2=${WIDTH} y1=${HEIGHT} y2=${HEIGHT} />
         ${ticks.map(
           (at, n) =>

@@ -1,0 +1,177 @@
+import { useState } from 'preact/hooks'
+import type { ColumnProfile, TableProfileData } from 'tidemark/client'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { formatNumber, inWords } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { tableAddress, withQuery } from '../../lib/router.ts'
+import type { Check } from '../../parts/check-cells.ts'
+import { Status } from '../../parts/status.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
+import { texts } from '../../texts.ts'
+import { profileTexts } from '../profile/texts.ts'
+import { ColumnDetails, Changes, changesOf, type ProfileComparison } from '../profile/profile-column.ts'
+import type { TabProps } from '../props.ts'
+import { Distribution } from './distribution.ts'
+
+type Profile = TableProfileData['data']
+type TableColumn = NonNullable<TabProps['table']['columns']>[number]
+
+/** What is known of one column: by the catalog, by the latest profile, and by the one before. */
+interface KnownColumn {
+  name: string
+  /** Absent from a column that is gone. */
+  column?: TableColumn
+  profile?: ColumnProfile
+}
+
+/** The columns of a table with what they hold, what changed, and the checks on them. */
+export function KnownColumns({ table, profile }: { table: TabProps['table']; profile: Profile | null }) {
+  const [open, setOpen] = useState<string | null>(null)
+  const changes = useData(
+    table.schema_change_status === 'none' ? null : `open changes ${table.id}`,
+    async signal => {
+      const query = { asset_id: table.id, unacknowledged_only: true, limit: 100 }
+      const { data } = await api.get('/api/v1/sdk/schema/changes', { query, signal })
+      return new Map(data.data.map(found => [found.column_name, found]))
+    },
+  )
+  const checks = useData(`checks on columns ${table.id}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
+      path: { asset_id: table.id },
+      query: { points: 1, limit: 100 },
+      signal,
+    })
+    return Map.groupBy<string | null, Check>(data.items, ({ column_name: name }) => name)
+  })
+  const comparison: ProfileComparison | null = profile?.comparison ?? null
+  const columns: (Column<KnownColumn> | false)[] = [
+    {
+      label: texts.column,
+      isName: true,
+      cell: known => {
+        const change = changes.data?.get(known.name)
+        return html`<button
+            class="link"
+            aria-expanded=${known.name === open}
+            onClick=${() => setOpen(known.name === open ? null : known.name)}
+          >
+            <code><bdi>${known.name}</bdi></code>
+          </button>
+          <${Marks} table=${table} known=${known} comparison=${comparison} />
+          ${
+            change &&
+            html`<a href=${tableAddress(table.qualified_name, 'changes')}
+              ><${Status} status=${change.impact} word=${inWords(change.change_type)}
+            /></a>`
+          }`
+      },
+    },
+    {
+      label: 'Type',
+      cell: ({ column, profile }) => html`<code>${column?.data_type ?? profile?.type}</code>`,
+    },
+    profile !== null && {
+      label: 'NULL',
+      className: 'number',
+      cell: ({ profile }) =>
+        profile?.null_percent == null ? '–' : profileTexts.percent(profile.null_percent),
+    },
+    profile !== null && {
+      label: 'Distinct',
+      className: 'number',
+      cell: ({ profile }) =>
+        profile?.distinct == null
+          ? '–'
+          : `${profile.is_distinct_exact ? '' : 'about '}${formatNumber(profile.distinct)}`,
+    },
+    profile !== null && {
+      label: 'Distribution',
+      cell: ({ profile }) => profile && html`<${Distribution} column=${profile} />`,
+    },
+    comparison !== null && {
+      label: 'Changed',
+      cell: ({ name }) => html`<${Changes} changes=${changesOf(comparison, name)} />`,
+    },
+    {
+      label: texts.checks,
+      cell: ({ name }) => html`<${ColumnChecks} table=${table} checks=${checks.data?.get(name) ?? []} />`,
+    },
+    {
+      label: texts.tags,
+      cell: ({ column }) =>
+        column?.tags.map(
+          tag =>
+            html`<a key=${tag} class="chip" href=${withQuery('/catalog', { tag })}><bdi>${tag}</bdi></a> `,
+        ),
+    },
+  ]
+  return html`<${DataTable}
+    label=${texts.columns}
+    className="profile"
+    columns=${columns}
+    rows=${joinColumns(table.columns ?? [], profile)}
+    keyOf=${(known: KnownColumn) => known.name}
+    chosen=${open}
+    details=${(known: KnownColumn) =>
+      known.name === open &&
+      html`<${ColumnDetails}
+        profile=${known.profile}
+        isNullable=${known.column?.nullable}
+        description=${known.column?.description}
+      />`}
+  />`
+}
+
+/** The columns of the catalog in their order, then those that only the profile knows. */
+function joinColumns(columns: readonly TableColumn[], profile: Profile | null): KnownColumn[] {
+  const profiles = new Map((profile?.columns ?? []).map(each => [each.name, each]))
+  const known = columns.map(column => ({ name: column.name, column, profile: profiles.get(column.name) }))
+  const names = new Set(columns.map(({ name }) => name))
+  const gone = [...profiles.keys(), ...(profile?.comparison?.removed_columns ?? [])]
+  return [
+    ...known,
+    ...[...new Set(gone)]
+      .filter(name => !names.has(name))
+      .map(name => ({ name, profile: profiles.get(name) })),
+  ]
+}
+
+/** Words for what is special about a column. */
+function Marks({
+  table,
+  known: { name, column, profile },
+  comparison,
+}: {
+  table: TabProps['table']
+  known: KnownColumn
+  comparison: ProfileComparison | null
+}) {
+  const marks = [
+    table.primary_key.includes(name) && 'key',
+    profile?.is_key_candidate && !table.primary_key.includes(name) && 'key candidate',
+    profile?.is_masked && 'personal data',
+  ].filter(mark => mark !== false && mark !== undefined)
+  const warnings = [
+    profile?.null_percent === 100 && 'only NULL',
+    comparison?.added_columns.includes(name) && 'new column',
+    !column && 'removed',
+  ].filter(mark => mark !== false && mark !== undefined)
+  return html`${marks.map(mark => html` <span key=${mark} class="chip">${mark}</span>`)}
+  ${warnings.map(mark => html` <span key=${mark} class="chip stands-out">${mark}</span>`)}`
+}
+
+/** The checks on a column; each leads to its chart. */
+function ColumnChecks({ table, checks }: { table: TabProps['table']; checks: readonly Check[] }) {
+  return html`<ul class="pills">
+    ${checks.map(
+      ({ id, type, name, status }) =>
+        html`<li key=${id}>
+          <a class="chip" href=${withQuery(tableAddress(table.qualified_name), { check: id })} title=${name}
+            >${inWords(type).toLowerCase()}${' '}
+            <span class=${status === 'failing' || status === 'error' ? 'bad' : undefined}>${status}</span></a
+          >
+        </li>`,
+    )}
+  </ul>`
+}
