@@ -6,6 +6,7 @@ import { formatNumber, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress, withQuery } from '../../lib/router.ts'
 import type { Check } from '../../parts/check-cells.ts'
+import { Skeleton } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { texts } from '../../texts.ts'
@@ -14,7 +15,7 @@ import { ColumnDetails, Changes, changesOf, type ProfileComparison } from '../pr
 import type { TabProps } from '../props.ts'
 import { Distribution } from './distribution.ts'
 
-type Profile = TableProfileData['data']
+type LatestProfile = TableProfileData['data']
 type TableColumn = NonNullable<TabProps['table']['columns']>[number]
 
 /** What is known of one column: by the catalog, by the latest profile, and by the one before. */
@@ -26,7 +27,13 @@ interface KnownColumn {
 }
 
 /** The columns of a table with what they hold, what changed, and the checks on them. */
-export function KnownColumns({ table, profile }: { table: TabProps['table']; profile: Profile | null }) {
+export function KnownColumns({
+  table,
+  profile,
+}: {
+  table: TabProps['table']
+  profile: LatestProfile | null
+}) {
   const [open, setOpen] = useState<string | null>(null)
   const changes = useData(
     table.schema_change_status === 'none' ? null : `open changes ${table.id}`,
@@ -44,6 +51,8 @@ export function KnownColumns({ table, profile }: { table: TabProps['table']; pro
     })
     return Map.groupBy<string | null, Check>(data.items, ({ column_name: name }) => name)
   })
+  // Checks that came later would move the rows.
+  if (checks.isLoading && !checks.data) return html`<${Skeleton} rows=${8} />`
   const comparison: ProfileComparison | null = profile?.comparison ?? null
   const columns: (Column<KnownColumn> | false)[] = [
     {
@@ -124,7 +133,7 @@ export function KnownColumns({ table, profile }: { table: TabProps['table']; pro
 }
 
 /** The columns of the catalog in their order, then those that only the profile knows. */
-function joinColumns(columns: readonly TableColumn[], profile: Profile | null): KnownColumn[] {
+function joinColumns(columns: readonly TableColumn[], profile: LatestProfile | null): KnownColumn[] {
   const profiles = new Map((profile?.columns ?? []).map(each => [each.name, each]))
   const known = columns.map(column => ({ name: column.name, column, profile: profiles.get(column.name) }))
   const names = new Set(columns.map(({ name }) => name))
