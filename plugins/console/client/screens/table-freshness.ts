@@ -15,7 +15,7 @@ import { texts } from '../texts.ts'
 import { watchTexts } from '../texts/watching.ts'
 import type { TabProps } from './props.ts'
 import { pageTexts } from './table-page/texts.ts'
-import { UpdateHistory } from './table-page/update-history.ts'
+import { toSeconds, UpdateHistory } from './table-page/update-history.ts'
 
 const load = async (table: string, signal: AbortSignal) =>
   (
@@ -32,8 +32,6 @@ type Freshness = Extract<Reply, { sla_threshold: unknown }>
 const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSchedule)
 const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
 const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
-
-const toSeconds = (hours: number | null) => (hours === null ? null : hours * 3_600)
 
 /** How old the newest data of a table is, and the schedule that watches it. */
 export function FreshnessTab({ table, reload }: TabProps) {
@@ -112,7 +110,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
         <${UpdateHistory}
           tableId=${table.id}
           checkedAt=${found.checked_at}
-          lateAfter=${toSeconds(readHours(found.sla_threshold))}
+          lateAfter=${toSeconds(found.sla_threshold)}
           threshold=${found.sla_threshold}
         />
         ${

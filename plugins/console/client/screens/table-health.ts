@@ -22,6 +22,7 @@ import { texts } from '../texts.ts'
 import type { CheckRun } from '../checks/requests.ts'
 import { Scope } from '../checks/scope.ts'
 import type { TabProps } from './props.ts'
+import { HealthCharts } from './table-page/health-charts.ts'
 
 const POINTS = 30
 /** What needs attention comes first. */
@@ -55,8 +56,14 @@ export function HealthTab({ table, reload }: TabProps) {
 /** The checks of a table with their last values; one is opened with its chart. */
 function CheckTable({ table, reload }: TabProps) {
   const [query] = useQuery()
-  const checks = useData<Check[]>(`checks ${table.id}`, signal => loadChecks(table.id, signal))
   const openId = query.get('check')
+  const checks = useData<Check[]>(`checks ${table.id}`, signal => loadChecks(table.id, signal))
+  // Whatever has the table read again, such as Check now in its header, may have changed its checks.
+  const shown = useRef(table)
+  useEffect(() => {
+    if (shown.current !== table) checks.reload()
+    shown.current = table
+  }, [table])
   // The last one; kept here because its check may change its place in the list.
   const [run, setRun] = useState<CheckRun & { id: string }>()
   const columns: Column<Check>[] = [
@@ -118,6 +125,7 @@ function CheckTable({ table, reload }: TabProps) {
               </p>
             <//>`
           : html`<${AddActions} table=${table} />
+              ${openId === null && html`<${HealthCharts} table=${table} checks=${found} />`}
               <${DataTable}
                 label=${texts.checks}
                 className="checks"

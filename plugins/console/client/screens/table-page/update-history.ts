@@ -2,6 +2,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { formatDay, formatSpan, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
+import { readHours } from '../../parts/series.ts'
 import { Loaded } from '../../parts/states.ts'
 import { gapsBetween, type Gap } from './update-gaps.ts'
 import { pageTexts as texts } from './texts.ts'
@@ -13,7 +14,13 @@ const HEIGHT = 120
 const LABEL_HEIGHT = 16
 const TICKS = 5
 
-interface Props {
+/** A threshold such as `24h` in seconds; null for none, and for another form. */
+export function toSeconds(threshold: string | null): number | null {
+  const hours = readHours(threshold)
+  return hours === null ? null : hours * 3_600
+}
+
+interface UpdateHistoryProps {
   tableId: string
   /** When the table was checked last: another time has other updates. */
   checkedAt: string | null
@@ -24,7 +31,7 @@ interface Props {
 }
 
 /** How long a table waited for each of its updates, until now, with the time after which one is late. */
-export function UpdateHistory({ tableId, checkedAt, ...limits }: Props) {
+export function UpdateHistory({ tableId, checkedAt, ...limits }: UpdateHistoryProps) {
   const asked = useData(`updates of ${tableId} ${checkedAt}`, async signal => {
     const { data } = await api.get('/api/v1/sdk/freshness/{asset_id}/history', {
       path: { asset_id: tableId },
