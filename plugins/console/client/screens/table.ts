@@ -10,10 +10,10 @@ import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ChangesTab } from './table-changes.ts'
-import { FreshnessTab } from './table-freshness.ts'
 import { HealthTab } from './table-health.ts'
 import { TableHeader } from './table-page/header.ts'
 
+const FreshnessTab = lazy(async () => (await import('./table-freshness.ts')).FreshnessTab)
 const LineageTab = lazy(async () => (await import('./lineage/lineage-tab.ts')).LineageTab)
 const ColumnsTab = lazy(async () => (await import('./profile/profile-tab.ts')).ColumnsTab)
 const SettingsTab = lazy(async () => (await import('./table-settings.ts')).SettingsTab)

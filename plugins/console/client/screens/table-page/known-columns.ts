@@ -6,14 +6,13 @@ import { formatNumber, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress, withQuery } from '../../lib/router.ts'
 import type { Check } from '../../parts/check-cells.ts'
-import { Skeleton } from '../../parts/states.ts'
-import { Status } from '../../parts/status.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { texts } from '../../texts.ts'
 import { profileTexts } from '../profile/texts.ts'
 import { ColumnDetails, Changes, changesOf, type ProfileComparison } from '../profile/profile-column.ts'
 import type { TabProps } from '../props.ts'
 import { Distribution } from './distribution.ts'
+import { pageTexts } from './texts.ts'
 
 type LatestProfile = TableProfileData['data']
 type TableColumn = NonNullable<TabProps['table']['columns']>[number]
@@ -26,7 +25,7 @@ interface KnownColumn {
   profile?: ColumnProfile
 }
 
-/** The columns of a table with what they hold, what changed, and the checks on them. */
+/** The columns of a table with what they hold and what changed; an opened one with its checks. */
 export function KnownColumns({
   table,
   profile,
@@ -35,49 +34,24 @@ export function KnownColumns({
   profile: LatestProfile | null
 }) {
   const [open, setOpen] = useState<string | null>(null)
-  const changes = useData(
-    table.schema_change_status === 'none' ? null : `open changes ${table.id}`,
-    async signal => {
-      const query = { asset_id: table.id, unacknowledged_only: true, limit: 100 }
-      const { data } = await api.get('/api/v1/sdk/schema/changes', { query, signal })
-      return new Map(data.data.map(found => [found.column_name, found]))
-    },
-  )
-  const checks = useData(`checks on columns ${table.id}`, async signal => {
-    const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
-      path: { asset_id: table.id },
-      query: { points: 1, limit: 100 },
-      signal,
-    })
-    return Map.groupBy<string | null, Check>(data.items, ({ column_name: name }) => name)
-  })
-  // Checks that came later would move the rows.
-  if (checks.isLoading && !checks.data) return html`<${Skeleton} rows=${8} />`
   const comparison: ProfileComparison | null = profile?.comparison ?? null
   const columns: (Column<KnownColumn> | false)[] = [
     {
       label: texts.column,
       isName: true,
-      cell: known => {
-        const change = changes.data?.get(known.name)
-        return html`<button
+      cell: known =>
+        html`<button
             class="link"
             aria-expanded=${known.name === open}
             onClick=${() => setOpen(known.name === open ? null : known.name)}
           >
             <code><bdi>${known.name}</bdi></code>
           </button>
-          <${Marks} table=${table} known=${known} comparison=${comparison} />
-          ${
-            change &&
-            html`<a href=${tableAddress(table.qualified_name, 'changes')}
-              ><${Status} status=${change.impact} word=${inWords(change.change_type)}
-            /></a>`
-          }`
-      },
+          <${Marks} table=${table} known=${known} comparison=${comparison} />`,
     },
     {
       label: 'Type',
+      cellClass: 'nowrap',
       cell: ({ column, profile }) => html`<code>${column?.data_type ?? profile?.type}</code>`,
     },
     profile !== null && {
@@ -103,10 +77,6 @@ export function KnownColumns({
       cell: ({ name }) => html`<${Changes} changes=${changesOf(comparison, name)} />`,
     },
     {
-      label: texts.checks,
-      cell: ({ name }) => html`<${ColumnChecks} table=${table} checks=${checks.data?.get(name) ?? []} />`,
-    },
-    {
       label: texts.tags,
       cell: ({ column }) =>
         column?.tags.map(
@@ -115,21 +85,27 @@ export function KnownColumns({
         ),
     },
   ]
-  return html`<${DataTable}
-    label=${texts.columns}
-    className="profile"
-    columns=${columns}
-    rows=${joinColumns(table.columns ?? [], profile)}
-    keyOf=${(known: KnownColumn) => known.name}
-    chosen=${open}
-    details=${(known: KnownColumn) =>
-      known.name === open &&
-      html`<${ColumnDetails}
-        profile=${known.profile}
-        isNullable=${known.column?.nullable}
-        description=${known.column?.description}
-      />`}
-  />`
+  return html`${
+      table.schema_change_status !== 'none' &&
+      html`<p>
+        <a href=${tableAddress(table.qualified_name, 'changes')}>${pageTexts.changesWait}</a>
+      </p>`
+    }
+    <${DataTable}
+      label=${texts.columns}
+      className="profile"
+      columns=${columns}
+      rows=${joinColumns(table.columns ?? [], profile)}
+      keyOf=${(known: KnownColumn) => known.name}
+      chosen=${open}
+      details=${(known: KnownColumn) =>
+        known.name === open &&
+        html`<${ColumnDetails}
+            profile=${known.profile}
+            isNullable=${known.column?.nullable}
+            description=${known.column?.description}
+          /><${ColumnChecks} table=${table} column=${known.name} />`}
+    />`
 }
 
 /** The columns of the catalog in their order, then those that only the profile knows. */
@@ -170,8 +146,17 @@ function Marks({
   ${warnings.map(mark => html` <span key=${mark} class="chip stands-out">${mark}</span>`)}`
 }
 
-/** The checks on a column; each leads to its chart. */
-function ColumnChecks({ table, checks }: { table: TabProps['table']; checks: readonly Check[] }) {
+/** The checks on a column that was opened; each leads to its chart. */
+function ColumnChecks({ table, column }: { table: TabProps['table']; column: string }) {
+  const asked = useData<Check[]>(`checks on columns ${table.id}`, async signal => {
+    const { data } = await api.get('/api/v1/sdk/checks/{asset_id}', {
+      path: { asset_id: table.id },
+      query: { points: 1, limit: 100 },
+      signal,
+    })
+    return data.items
+  })
+  const checks = (asked.data ?? []).filter(({ column_name: name }) => name === column)
   return html`<ul class="pills">
     ${checks.map(
       ({ id, type, name, status }) =>

@@ -20,5 +20,6 @@ export const pageTexts = {
   rowsAt: (rows: string, at: string) => `${rows} rows, counted ${at}`,
   volumeOf: (count: number, first: string, last: string) =>
     `The last ${count} row counts, from ${first} to ${last}`,
+  changesWait: 'Schema changes wait for review',
   ages: 'Age at each check',
 } as const
