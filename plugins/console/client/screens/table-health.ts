@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../lib/api.ts'
-import { useData, type Data } from '../lib/data.ts'
+import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
