@@ -68,16 +68,16 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   const recipients = await findRecipients(deps, trx, open)
   const notified = await findNewestSent(trx, locked, incidents)
   const incidentIdOf = new Map(members.map(({ id, incidentId }) => [id, incidentId]))
-  const told = new Set<string>()
+  const covered = new Set<string>()
   const reviewed = due.map(delivery => {
     const { id, alertId, destinationId, incidentId } = delivery
     const incident = incidentId === null ? undefined : incidentOf.get(incidentId)
     const key = `${incident?.id ?? alertId} ${destinationId}`
     const sentId = notified.get(key)
     // It was sent since this one was postponed, or is by another one that is due: of an incident that was merged with its.
-    if ((incidentId !== null && !incident) || (sentId !== undefined && sentId > id) || told.has(key))
+    if ((incidentId !== null && !incident) || (sentId !== undefined && sentId > id) || covered.has(key))
       return { delivery }
-    told.add(key)
+    covered.add(key)
     const candidates = recipients.filter(
       recipient =>
         recipient.destination.id === destinationId &&

@@ -71,6 +71,6 @@ t.test('of an incident that was split in a window, both parts are sent, once eac
     `select body from deliveries where destination_id = $1 and status = 'pending'`,
     [destinationId],
   )
-  const told = messages.map(({ body }) => JSON.parse(String(body)).incident.id)
-  t.strictSame(told.sort(), [whole?.id, split.body.data.id].sort())
+  const shown = messages.map(({ body }) => JSON.parse(String(body)).incident.id)
+  t.strictSame(shown.sort(), [whole?.id, split.body.data.id].sort())
 })
