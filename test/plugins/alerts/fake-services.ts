@@ -135,8 +135,9 @@ export function jiraService(account: string): { behaviour: Behaviour; issues: Ji
 
   /** Finds by label, and by id only what is to be reconciled, as a fresh issue is not in the index. */
   function find({ jql, reconcileIssues = [], expand }: Json): object[] {
-    const [, label] = /^project = "DATA" AND labels = "([^" ]+)"$/.exec(jql) ?? []
+    const [, label] = /^project = "DATA" AND labels = "([^" ]+)" ORDER BY created DESC$/.exec(jql) ?? []
     return issues
+      .toReversed()
       .filter(({ id, labels }) =>
         label === undefined
           ? jql === `id = ${id}` && reconcileIssues.includes(Number(id))

@@ -41,7 +41,7 @@ const config = Joi.object<JiraConfig>({
 interface JiraMessage {
   /** Finds the issue again. */
   label: string
-  /** What to do with an issue that exists: nothing if it is the one of this message. */
+  /** What to do with an issue that exists: nothing if it is the one of this message. One that is closed gets no comment. */
   ifFound: 'keep' | 'comment' | 'resolve'
   comment: object
   fields: { summary: string; labels: string[]; description: object }
@@ -57,12 +57,16 @@ export const jira: DestinationType<JiraConfig> = {
   compose: (payload, description) => JSON.stringify(toMessage(payload, description)),
   async deliver({ body, eventType }, context) {
     const message = JSON.parse(body) as JiraMessage
-    const search = { jql: `project = "${context.config.project}" AND labels = "${message.label}"` }
+    const search = {
+      jql: `project = "${context.config.project}" AND labels = "${message.label}" ORDER BY created DESC`,
+    }
     const { outcome: searched, issue } = await findIssue(search, context)
     if (!searched.isDelivered) return searched
     if (message.ifFound === 'resolve')
       return issue ? resolveIssue(searched, issue, message, context) : searched
-    if (issue) return message.ifFound === 'keep' ? searched : addComment(issue, message, context)
+    if (issue && message.ifFound === 'keep') return searched
+    // What goes on after its issue was closed would not be seen there.
+    if (issue && !isDone(issue)) return addComment(issue, message, context)
     const created = await createIssue(message, context)
     if (eventType !== 'alert.test' || !created.isDelivered) return created
     return endTest(created, message, context)
@@ -115,6 +119,8 @@ interface Issue {
   transitions?: Transition[]
 }
 
+const isDone = ({ fields }: Issue): boolean => fields?.status?.statusCategory?.key === 'done'
+
 type Context = DeliveryContext<JiraConfig>
 
 /** The newest issue of a search, with its transitions. */
@@ -148,7 +154,7 @@ async function resolveIssue(
   message: JiraMessage,
   context: Context,
 ): Promise<DeliveryOutcome> {
-  if (issue.fields?.status?.statusCategory?.key === 'done') return outcome
+  if (isDone(issue)) return outcome
   const { transition: wanted } = context.config
   const transitions = issue.transitions ?? []
   const transition = transitions.find(({ name, to }) =>

@@ -9,11 +9,12 @@ import { jira } from '../../../../../plugins/alerts/destinations/types/jira.ts'
 import { startReceiver } from '../../../../helpers/receiver.ts'
 import { startServer } from '../../../../helpers/server.ts'
 import { jiraService } from '../../fake-services.ts'
+import { makePipeline } from '../../incidents/world.ts'
 import { ALERTS, makeWorld } from '../../world.ts'
 
 const account = { email: 'ada@example.com', api_token: 's3cret-token' }
 const app = await startServer(t, {
-  settings: { BASE_URL: 'https://observe.example.com', WEBHOOK_DELAYS: '0,0' },
+  settings: { BASE_URL: 'https://observe.example.com', WEBHOOK_DELAYS: '0,0', INCIDENT_DELAY_SECONDS: '0' },
 })
 
 async function start(t: Parameters<typeof startServer>[0], more: object = {}) {
@@ -71,6 +72,24 @@ t.test('a retry after a lost answer finds the issue and creates no other', async
   await world.raise()
   await receiver.received(3)
   t.equal(service.issues.length, 1)
+})
+
+t.test('an incident that comes back after its issue was closed becomes another issue', async t => {
+  const { raise, recover, ask } = await makePipeline(app, ['raw'], [])
+  const receiver = await startReceiver(t)
+  const service = jiraService(`${account.email}:${account.api_token}`)
+  receiver.answer(service.behaviour)
+  const config = { ...account, url: receiver.url, project: 'DATA' }
+  const body = { name: 'j', destination_type: 'jira', messages: 'incidents', config }
+  t.equal((await ask('POST', `${ALERTS}/destinations`, body)).status, 201)
+  await raise('raw stale')
+  await receiver.received(2)
+  await recover('raw stale')
+  await receiver.received(5)
+  t.match(service.issues, [{ status: 'done' }])
+  await raise('raw stale')
+  await receiver.received(7)
+  t.match(service.issues, [{ status: 'done' }, { key: 'DATA-2', status: 'new', comments: [] }])
 })
 
 t.test('a test closes the issue that it created', async t => {
