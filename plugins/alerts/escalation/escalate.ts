@@ -3,7 +3,7 @@ import { sweepCompanies } from '../delivery/sweep-companies.ts'
 import type { Deps } from '../deps.ts'
 import { lockFreeAlerts, lockIncidents } from '../locks.ts'
 import type { AddressedMessage, IncidentSummary } from '../messages/message.ts'
-import { findNewestSent } from '../messages/notified.ts'
+import { findNewestSent, findNotifiedOfEnds } from '../messages/notified.ts'
 import { sendMessages } from '../messages/send.ts'
 import { Alert, AlertRule, Destination, type EscalationStep } from '../models.ts'
 import { loadMutes } from '../mute/muted.ts'
@@ -108,7 +108,7 @@ async function findTaken(trx: Transaction, due: readonly Escalation[]): Promise<
   return new Set(taken.map(keyOf))
 }
 
-/** A message to each active destination of a step that was not notified of the alert, or its incident, before. */
+/** A message to each active destination of a step that does not know yet that the alert, or its incident, is open. */
 async function messagesOf(
   trx: Transaction,
   steps: readonly DueStep[],
@@ -120,14 +120,16 @@ async function messagesOf(
     .where({ isActive: true })
     .whereNull('deletedAt')
     .orderBy('id')
-  const sent = new Set(
-    (
-      await findNewestSent(
-        trx,
-        steps.map(({ alert }) => alert),
-        [...new Map(incidents.map(incident => [incident.id, incident])).values()],
-      )
-    ).keys(),
+  const subjects = [...new Map(incidents.map(incident => [incident.id, incident])).values()]
+  const newest = await findNewestSent(
+    trx,
+    steps.map(({ alert }) => alert),
+    subjects,
+  )
+  const sent = new Set(newest.keys())
+  const wereOver = await findNotifiedOfEnds(
+    trx,
+    subjects.map(({ id }) => id),
   )
   return steps.flatMap(({ alert, rule, step, incident }) =>
     destinations
@@ -138,7 +140,8 @@ async function messagesOf(
         if (sent.has(key)) return []
         sent.add(key)
         const recipient = { alert, destination, ruleIds: [rule.id], postponedUntil: null }
-        const message = shown ? incidentMessage(recipient, shown) : openingMessage(recipient)
+        const wasOver = wereOver.has(key)
+        const message = shown ? incidentMessage(recipient, shown, { wasOver }) : openingMessage(recipient)
         return [
           {
             ...message,

@@ -112,7 +112,10 @@ const notifiedQuery = (kind: SubjectKind) => `
    where event_type = 'alert.triggered' and case when is_postponed then status = 'pending' else not has_end end
    order by newest_id, subject_id, destination_id, is_postponed, id desc`
 
-/** The newest messages that were sent about alerts and incidents, by `<subject> <destination>`. */
+/**
+ * The newest messages that were sent about alerts and incidents, by `<subject> <destination>`. A message whose end was
+ * sent after it does not count: what comes back is news again.
+ */
 export async function findNewestSent(
   trx: Transaction,
   alerts: readonly Pick<Alert, 'id' | 'createdAt'>[],
@@ -120,10 +123,15 @@ export async function findNewestSent(
 ): Promise<ReadonlyMap<string, string>> {
   if (alerts.length === 0) return new Map()
   const newest = (kind: SubjectKind) => `
-    select ${kind}_id || ' ' || destination_id as key, (array_agg(id order by id desc))[1] as id from deliveries d
-     where company_id = :companyId and ${kind}_id = any(cast(:${kind}Ids as uuid[])) and ${IS_ABOUT[kind]}
-       and event_type = 'alert.triggered' and ${IS_SENT} and d.id >= :since
-     group by 1`
+    select key, id from (
+      select ${kind}_id || ' ' || destination_id as key, (array_agg(id order by id desc))[1] as id,
+             (array_agg(event_type order by id desc))[1] as event_type from deliveries d
+       where company_id = :companyId and ${kind}_id = any(cast(:${kind}Ids as uuid[])) and ${IS_ABOUT[kind]}
+         and d.id >= :since and (event_type = 'alert.triggered' and ${IS_SENT}
+           -- An end waits for the message before it.
+           or event_type = 'alert.resolved' and status <> 'stopped')
+       group by 1) newest
+     where event_type = 'alert.triggered'`
   const sent = await rows<{ key: string; id: string }>(
     trx,
     `${newest('alert')} union all ${newest('incident')}`,
