@@ -1,11 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { Alert } from 'tidemark/client'
 import { countOf } from '../lib/format.ts'
 import { api } from '../lib/api.ts'
 import { workOnEach } from '../lib/bulk.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
-import { Dialog } from '../parts/dialog.ts'
 import { notify } from '../parts/notices.ts'
 import { describeError } from '../parts/states.ts'
 import { texts } from '../texts.ts'
@@ -19,13 +17,6 @@ export const MOVES: readonly { move: Move; key: string; name: string; from: read
   { move: 'snooze', key: 's', name: 'Snooze', from: ['triggered', 'acknowledged', 'snoozed'] },
   { move: 'resolve', key: 'e', name: 'Resolve', from: ['triggered', 'acknowledged', 'snoozed'] },
   { move: 'dismiss', key: 'd', name: 'Dismiss as expected', from: ['triggered', 'acknowledged', 'snoozed'] },
-]
-
-const SPANS: readonly [hours: number, name: string][] = [
-  [1, texts.hour],
-  [4, texts.fourHours],
-  [24, texts.day],
-  [168, texts.week],
 ]
 
 const isAllowed = (alert: Alert, move: Move): boolean =>
@@ -50,7 +41,7 @@ export function beginMove(
 }
 
 /** @returns whether all alerts were changed */
-async function makeMove(
+export async function makeMove(
   move: Move,
   alerts: readonly Alert[],
   body: { reason?: string; root_cause_detail?: string; duration_hours?: number },
@@ -67,62 +58,6 @@ async function makeMove(
     })
   else notify(`${countOf(changed.length, 'alert')} ${texts.done[move]}.`)
   return errors.length === 0
-}
-
-/** Asks for how long, or why. */
-export function MoveDialog({
-  pending: { move, alerts },
-  close,
-  moved,
-}: {
-  pending: PendingMove
-  close: () => void
-  moved: (changed: readonly Alert[]) => void
-}) {
-  const [isBusy, setBusy] = useState(false)
-  const name = MOVES.find(known => known.move === move)!.name
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    const { hours, reason } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as {
-      hours?: string
-      reason?: string
-    }
-    const text = reason?.trim()
-    const body =
-      move === 'dismiss'
-        ? // With this reason a learned band includes the values from now on.
-          { reason: 'expected', ...(text && { root_cause_detail: text }) }
-        : { ...(text && { reason: text }), ...(hours && { duration_hours: Number(hours) }) }
-    // What failed can be tried again with the same words.
-    if (await makeMove(move, alerts, body, moved)) close()
-    else setBusy(false)
-  }
-  return html`<${Dialog} title=${`${name}: ${countOf(alerts.length, 'alert')}`} close=${close}>
-    <form onSubmit=${submit}>
-      ${alerts.length === 1 && html`<p class="quiet"><bdi>${alerts[0]!.title}</bdi></p>`}
-      ${
-        move === 'snooze' &&
-        html`<fieldset class="choices">
-          <legend>Snooze for</legend>
-          ${SPANS.map(
-            ([hours, text], n) =>
-              html`<label key=${hours}
-                ><input type="radio" name="hours" value=${hours} defaultChecked=${n === 2} /> ${text}</label
-              >`,
-          )}
-        </fieldset>`
-      }
-      <label class="field">
-        <span>Reason (optional)</span>
-        <textarea name="reason" rows="2" maxlength="2000"></textarea>
-      </label>
-      <p class="actions">
-        <button type="button" onClick=${close}>${texts.cancel}</button>
-        <button class="primary" autofocus disabled=${isBusy}>${name}</button>
-      </p>
-    </form>
-  <//>`
 }
 
 /** Buttons of the moves that apply to any of the alerts; none for a viewer. */

@@ -11,6 +11,7 @@ import { useSignal } from '../lib/signal.ts'
 import { EmptyUnlessNew } from '../parts/first-source.ts'
 import { OPEN_STATUSES, openAlerts, useTitle } from '../parts/frame.ts'
 import { Help } from '../parts/help.ts'
+import { lazy } from '../parts/lazy.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { Shape, Status, toneOf } from '../parts/status.ts'
@@ -19,11 +20,13 @@ import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
 import { AlertDetail } from './alert-detail.ts'
 import { AlertFilters, isFiltered, readFilters } from './alert-filters.ts'
-import { beginMove, MoveButtons, MoveDialog, MOVES, type Move, type PendingMove } from './alert-moves.ts'
+import { beginMove, MoveButtons, MOVES, type Move, type PendingMove } from './alert-moves.ts'
 import type { ScreenProps } from './props.ts'
 import { shortNameOf } from './timeline/assignee.ts'
 
 const LIMIT = 50
+
+const MoveDialog = lazy(async () => (await import('./alert-move-dialog.ts')).MoveDialog)
 
 interface AlertList {
   alerts: Alert[]
