@@ -177,12 +177,14 @@ export const assetList = Joi.object<AssetListQuery & TableFilterQuery>({
     'Only tables with triggered or acknowledged alerts, or only those without.',
   ),
   sort: Joi.string()
-    .valid('created_at', 'name')
+    .valid('created_at', 'name', 'status')
     .default('created_at')
-    .description('Sources come first in either case.'),
+    .description(
+      'Sources come first in any case. By status, tables whose checks fail or could not run come first, then stale ones, then those with open alerts, each by name.',
+    ),
   order: Joi.string()
     .valid('asc', 'desc')
-    .description('By default desc, the newest first, of created_at, and asc of name.'),
+    .description('By default desc, the newest first, of created_at, and asc of name and status.'),
 })
 
 export const assetQuery = Joi.object<{ include_columns: boolean }>({

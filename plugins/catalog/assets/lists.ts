@@ -16,8 +16,8 @@ export interface AssetListQuery extends Page {
   schema?: string[]
   /** Tags of the asset; of a table also those of its source and of its columns. */
   tag?: string[]
-  sort: 'created_at' | 'name'
-  /** The newest first, or names from a to z, by default. */
+  sort: 'created_at' | 'name' | 'status'
+  /** The newest first, or names from a to z and what needs attention first, by default. */
   order?: 'asc' | 'desc'
 }
 
@@ -48,12 +48,14 @@ const LISTED_COLUMNS = [
 /**
  * One page of sources and the tables in use, sources first, each in the order of the query.
  * @param ofFeatures conditions on tables called `a` in SQL; with any, no sources are listed
+ * @param worstFirst conditions on tables called `a` in SQL, by which they are sorted by status: those of the first come first
  */
 export async function listAssets(
   trx: Transaction,
   companyId: string,
   query: AssetListQuery,
   ofFeatures: readonly string[] = [],
+  worstFirst: readonly string[] = [],
 ): Promise<AssetPage> {
   const { asset_type: types, tag, limit, offset } = query
   const taggedSources = tag ? await findTaggedSources(trx, companyId, tag) : []
@@ -62,7 +64,7 @@ export async function listAssets(
       ? await readPage(
           trx,
           'sources',
-          { companyId, query, taggedSources, ofFeatures, conditions: sourceConditions(query) },
+          { companyId, query, taggedSources, ofFeatures, worstFirst, conditions: sourceConditions(query) },
           query,
         )
       : EMPTY_PAGE
@@ -76,7 +78,7 @@ export async function listAssets(
       : await readPage(
           trx,
           'tables',
-          await tableFilter(trx, { companyId, query, taggedSources, ofFeatures }),
+          await tableFilter(trx, { companyId, query, taggedSources, ofFeatures, worstFirst }),
           rest,
         )
   return {
@@ -107,6 +109,8 @@ interface AssetSearch {
   taggedSources: readonly string[]
   /** Conditions of other features on tables. */
   ofFeatures: readonly string[]
+  /** Conditions on tables that need attention, the worst first. */
+  worstFirst: readonly string[]
 }
 
 /** SQL conditions on rows called `a`, with what they name. */
@@ -126,12 +130,12 @@ interface AssetFilter extends AssetSearch {
 async function readPage(
   trx: Transaction,
   from: 'sources' | 'tables',
-  { companyId, query, taggedSources, ofFeatures, conditions, counted, rare }: AssetFilter,
+  { companyId, query, taggedSources, ofFeatures, worstFirst, conditions, counted, rare }: AssetFilter,
   { limit, offset }: Page,
 ): Promise<IdPage> {
   const matching = `from ${from} a where ${['a.company_id = :companyId', ...conditions].join(' and ')}`
   const isByAge = query.sort === 'created_at' && query.order !== 'asc'
-  const inOrder = `order by ${orderOf(from, query)} limit :limit offset :offset`
+  const inOrder = `order by ${orderOf(from, query, worstFirst)} limit :limit offset :offset`
   const { source, schema, search, tag } = query
   const kinds = kindsOf(query)
   const isNamesOnly = [source, kinds, schema].every(value => value === undefined)
@@ -173,13 +177,17 @@ async function readPage(
 }
 
 /** Names in the order of their code points, which compares them fast. */
-function orderOf(from: 'sources' | 'tables', { sort, order }: AssetSearch['query']): string {
-  const columns =
-    sort === 'created_at'
-      ? ['a.created_at', 'a.id']
-      : [`${from === 'tables' ? 'a.lower_name' : 'lower(a.name)'} collate "C"`, 'a.id']
+function orderOf(
+  from: 'sources' | 'tables',
+  { sort, order }: AssetSearch['query'],
+  worstFirst: readonly string[],
+): string {
   const direction = order ?? (sort === 'created_at' ? 'desc' : 'asc')
-  return columns.map(column => `${column} ${direction}`).join(', ')
+  if (sort === 'created_at') return `a.created_at ${direction}, a.id ${direction}`
+  const byName = `${from === 'tables' ? 'a.lower_name' : 'lower(a.name)'} collate "C"`
+  if (sort === 'name' || from === 'sources') return `${byName} ${direction}, a.id ${direction}`
+  const ranks = worstFirst.map((condition, rank) => `when ${condition} then ${rank}`)
+  return `case ${ranks.join(' ')} else ${ranks.length} end ${direction}, ${byName}, a.id`
 }
 
 /** Sources called `name` in SQL that have the given name; of an engine, where none has it. */

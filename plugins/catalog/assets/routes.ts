@@ -29,6 +29,13 @@ import * as schemas from '../schemas.ts'
 
 const route = routesOf('assets')
 
+/** What tables are sorted by as they need attention, the worst first. */
+const WORST_FIRST: readonly TableFilterQuery[] = [
+  { quality_status: ['failing', 'error'] },
+  { freshness_status: ['stale', 'error'] },
+  { has_open_alerts: true },
+]
+
 /** The routes that read sources, tables and their changes. */
 export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): ServerRoute[] {
   async function record(request: ValidRequest<unknown, { include_columns: boolean }>) {
@@ -55,9 +62,13 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     const given = request.query
     const { source } = given
     const query = { ...given, isEngine: source !== undefined && connectors.has(source) }
-    const conditions = tableConditions(extensions, given, alerts.openAlertsQuery)
+    const conditionsOf = (asked: TableFilterQuery) =>
+      tableConditions(extensions, asked, alerts.openAlertsQuery)
+    const worstFirst = WORST_FIRST.flatMap(conditionsOf)
     return inCompany(request, async trx => {
-      const { sources, tables, total } = await listAssets(trx, caller(request).companyId, query, conditions)
+      const { companyId } = caller(request)
+      const conditions = conditionsOf(given)
+      const { sources, tables, total } = await listAssets(trx, companyId, query, conditions, worstFirst)
       const ids = tables.map(({ table }) => table.id)
       const fieldsById = await readExtensionFields(trx, extensions, ids)
       const data = [

@@ -148,7 +148,7 @@ async function summary(trx: Transaction, request: ValidRequest<unknown, schemas.
 async function list(trx: Transaction, request: ValidRequest<unknown, schemas.ChangesQuery>) {
   const { query } = request
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
-  const changes = changesOf(trx, asset).whereRaw('detected_at >= now() - make_interval(days => ?)', [
+  const changes = changesOf(trx, asset, query.sort).whereRaw('detected_at >= now() - make_interval(days => ?)', [
     query.days_back,
   ])
   const { severity } = query
@@ -165,9 +165,15 @@ async function list(trx: Transaction, request: ValidRequest<unknown, schemas.Cha
   return { data: { data: await presentChanges(trx, results), pagination: pagination(total, query) } }
 }
 
-/** The changes of an asset, or of all, newest first. */
-function changesOf(trx: Transaction, asset: Asset | undefined) {
-  const changes = SchemaChange.query(trx).orderBy(newestFirst('detectedAt', 'id'))
+/** The changes of an asset, or of all; where they are equal in what they are sorted by, the newest come first. */
+function changesOf(
+  trx: Transaction,
+  asset: Asset | undefined,
+  sort: schemas.ChangesQuery['sort'] = 'detected_at',
+) {
+  const changes = SchemaChange.query(trx)
+  if (sort === 'impact') void changes.orderByRaw(`is_acknowledged, array_position('{high,medium,low}', impact)`)
+  void changes.orderBy(newestFirst('detectedAt', 'id'))
   if (!asset) return changes
   const { source, table } = asset
   return changes.where(table ? { tableId: table.id } : { sourceId: source.id })

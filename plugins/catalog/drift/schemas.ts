@@ -32,6 +32,7 @@ export interface ChangesQuery extends Page {
   change_type?: string
   unacknowledged_only: boolean
   days_back: number
+  sort: 'detected_at' | 'impact'
 }
 
 export const changesQuery = Joi.object<ChangesQuery>({
@@ -43,6 +44,10 @@ export const changesQuery = Joi.object<ChangesQuery>({
     .description('Only changes of this type.'),
   unacknowledged_only: queryBoolean.default(false).description('Only changes that are open.'),
   days_back: daysBack,
+  sort: Joi.string()
+    .valid('detected_at', 'impact')
+    .default('detected_at')
+    .description('The newest first; or open changes before acknowledged ones, each by impact: high, medium, low.'),
   ...pageQuery(),
 })
 

@@ -49,7 +49,7 @@ export function Catalog() {
   const status = readStatus(query)
   const filters = {
     ...(status && (STATUSES[status] as { quality_status?: ('failing' | 'error' | 'none')[] })),
-    ...readSort(query, ['name']),
+    ...(readSort(query, ['name', 'status']) ?? { sort: 'status' as const }),
     asset_type: KINDS.filter(kind => !query.has('kind') || query.get('kind') === kind),
     ...(query.get('search') && { search: query.get('search')! }),
     ...(query.get('source') && { source: query.get('source')! }),

@@ -28,6 +28,7 @@ export function Changes() {
     ...(!isAll && { unacknowledged_only: true }),
     ...(impact && { impact }),
     ...(query.get('source') && { asset_id: query.get('source')! }),
+    sort: 'impact' as const,
     limit: pageSizeOf(preferences),
     offset: readOffset(query),
   }

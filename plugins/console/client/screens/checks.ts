@@ -19,6 +19,8 @@ import { CheckActions } from './check-actions.ts'
 
 const POINTS = 30
 const STATUSES = ['failing', 'error', 'warning', 'learning', 'pending', 'passing'] as const
+/** What needs attention comes first where the address does not say how the list is sorted. */
+const WORST_FIRST = { sort: 'status', order: 'desc' } as const
 const FILTERS = ['kind', 'status', 'state', 'search'] as const
 
 /** A kind of checks with what people call one of them. */
@@ -41,7 +43,7 @@ function readFilters(query: URLSearchParams) {
     ...(status.length > 0 && { status }),
     ...((state === 'active' || state === 'paused') && { is_active: state === 'active' }),
     ...(query.get('search') && { search: query.get('search')! }),
-    ...readSort(query, ['status']),
+    ...(readSort(query, ['status', 'created_at']) ?? WORST_FIRST),
   }
 }
 
@@ -166,6 +168,6 @@ const columnsOf = (kinds: readonly Kind[]): Column<Check>[] => [
     cellClass: 'quiet',
     cell: ({ kind }) => kinds.find(each => each.kind === kind)?.label ?? kind,
   },
-  { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc' } },
+  { ...STATUS_COLUMN, sort: { name: 'status', first: 'desc', isDefault: true } },
   ...RESULT_COLUMNS,
 ]

@@ -116,6 +116,12 @@ t.test('what changed is counted and listed, with its table, its severity and eve
     t.same(typesOf(await changes(`asset_id=${table}`)), ['column_added', 'column_type_changed'])
   for (const source of [asset.id, 'shop']) t.equal((await changes(`asset_id=${source}`)).length, 5)
 
+  const byImpact = async () => (await changes('sort=impact')).map(({ impact }) => impact)
+  t.same(await byImpact(), ['high', 'high', 'medium', 'low', 'low'])
+  await app.query(`update schema_changes set is_acknowledged = true where change_type = 'table_removed'`)
+  t.same(await byImpact(), ['high', 'medium', 'low', 'low', 'high'], 'those that are open come first')
+  await app.query('update schema_changes set is_acknowledged = false')
+
   const page = await tenant.ask('GET', `${BASE}/changes?limit=2&offset=2`)
   t.match(page.body.data, { pagination: { total: 5, limit: 2, offset: 2, has_more: true } })
   t.same(page.body.data.data, (await changes()).slice(2, 4), 'pages follow one another')

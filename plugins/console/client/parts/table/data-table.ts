@@ -13,7 +13,7 @@ export interface Column<Row> {
   /** Whether only screen readers get the label, as over buttons. */
   isLabelHidden?: boolean
   /** What the list is sorted by, as the address says. */
-  sort?: { name: string; first?: SortOrder }
+  sort?: { name: string; first?: SortOrder; isDefault?: boolean }
   className?: string
   /** A class that its head does not have. */
   cellClass?: string | ((row: Row) => string)

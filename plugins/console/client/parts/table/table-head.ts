@@ -13,20 +13,25 @@ export function readSort<N extends string>(
   return sort && { sort, order: query.get('order') === 'desc' ? 'desc' : 'asc' }
 }
 
-/** The head of a column that sorts the list: in one order, in the other, and not at all. */
+/**
+ * The head of a column that sorts the list: in one order, in the other, and not at all.
+ * @param props.isDefault whether the list is sorted by it, in the first order, where the address names nothing
+ */
 export function SortHeader({
   name,
   label,
   first = 'asc',
+  isDefault = false,
 }: {
   name: string
   label: string
   first?: SortOrder
+  isDefault?: boolean
 }) {
   const [query] = useQuery()
-  const order = readSort(query, [name])?.order
+  const order = readSort(query, [name])?.order ?? (isDefault && !query.has('sort') ? first : undefined)
   const other = first === 'asc' ? 'desc' : 'asc'
-  const next = order === undefined ? first : order === first ? other : null
+  const next = order === undefined ? (isDefault ? null : first) : order === first ? other : null
   const sort = () => changeQuery({ sort: next && name, order: next, offset: null })
   return html`<th scope="col" aria-sort=${order && (order === 'asc' ? 'ascending' : 'descending')}>
     <button class="sort" onClick=${sort}>
