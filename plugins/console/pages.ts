@@ -138,6 +138,7 @@ function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): s
           'overview',
           'charts',
           'table-page',
+          'tables',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}
         ${new Markup(`<script type="importmap">${importMap}</script>`)}

@@ -8,6 +8,7 @@ import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
 import { DataTable, type Column } from './table/data-table.ts'
 import { lazy } from './lazy.ts'
+import { NameLink, shortNames } from './short-name.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
@@ -18,7 +19,7 @@ export type SchemaChange = Awaited<
 
 const ChangeImpact = lazy(async () => (await import('../screens/impact/change-impact.ts')).ChangeImpact)
 
-/** Schema changes, newest first, each with what was before beside what is now; one is opened with what it hits. */
+/** Schema changes, each with what was before beside what is now; one is opened with what it hits. */
 export function ChangeList({
   changes,
   withTable = false,
@@ -30,6 +31,7 @@ export function ChangeList({
 }) {
   const [query] = useQuery()
   const openId = query.get('change')
+  const short = shortNames(changes.map(change => change.qualified_name))
   const columns: (Column<SchemaChange> | false)[] = [
     {
       label: 'Change',
@@ -49,9 +51,11 @@ export function ChangeList({
     withTable && {
       label: texts.table,
       cell: change =>
-        html`<a href=${tableAddress(change.qualified_name, 'changes')}
-          ><bdi>${change.qualified_name}</bdi></a
-        >`,
+        html`<${NameLink}
+          href=${tableAddress(change.qualified_name, 'changes')}
+          name=${change.qualified_name}
+          short=${short.get(change.qualified_name)}
+        />`,
     },
     {
       label: 'Before',
@@ -61,18 +65,18 @@ export function ChangeList({
       label: 'After',
       cell: change => html`<${Definition} text=${change.new_value} className="added" />`,
     },
-    { label: texts.impact, cell: change => html`<${Status} status=${change.impact} />` },
+    { label: texts.impact, isState: true, cell: change => html`<${Status} status=${change.impact} />` },
     { label: 'Found', cell: change => html`<${Ago} at=${change.detected_at} />` },
     {
       label: texts.accept,
       isLabelHidden: true,
-      cellClass: 'right',
+      cellClass: 'action',
       cell: change => html`<${Accept} change=${change} accepted=${accepted} />`,
     },
   ]
   return html`<${DataTable}
     label=${texts.changes}
-    className="changes"
+    className="changes stacked two-line"
     columns=${columns}
     rows=${changes}
     chosen=${openId}

@@ -13,6 +13,7 @@ export type Check = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['d
 /** The status of a check, a link to its open alert, if there is one. */
 export const STATUS_COLUMN: Column<Check> = {
   label: texts.status,
+  isState: true,
   cell: check => {
     const status = html`<${Status} status=${check.status} />`
     return check.open_alert_id ? html`<a href=${`/alerts/${check.open_alert_id}`}>${status}</a>` : status
@@ -29,7 +30,11 @@ export const RESULT_COLUMNS: Column<Check>[] = [
       return last ? `${formatNumber(last.value)}${kind === 'validity' ? ' %' : ''}` : '–'
     },
   },
-  { label: 'Last values', cell: check => html`<${Sparkline} points=${check.points} />` },
+  {
+    label: 'Last values',
+    cellClass: 'wide-only',
+    cell: check => html`<${Sparkline} points=${check.points} />`,
+  },
   { label: 'Interval', cellClass: 'quiet', cell: check => check.interval },
   { label: texts.checkedAt, cell: check => html`<${Ago} at=${check.last_checked_at} />` },
 ]

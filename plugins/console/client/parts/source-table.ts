@@ -48,6 +48,7 @@ export function SourceTable({
     { label: texts.engine, cell: source => source.source_type },
     {
       label: texts.connection,
+      isState: true,
       title: source => source.connection_message,
       cell: source => html`<${Status} status=${source.connection_status} />`,
     },
@@ -78,5 +79,10 @@ export function SourceTable({
     },
     { label: texts.lastDiscovery, cell: source => html`<${Ago} at=${source.last_refresh_at} />` },
   ]
-  return html`<${DataTable} label=${texts.sources} columns=${columns} rows=${sources} />`
+  return html`<${DataTable}
+    label=${texts.sources}
+    className="stacked two-line"
+    columns=${columns}
+    rows=${sources}
+  />`
 }

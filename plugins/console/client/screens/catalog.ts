@@ -12,6 +12,7 @@ import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
 import { readSort } from '../parts/table/table-head.ts'
 import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.ts'
+import { NameLink } from '../parts/short-name.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { CheckCounts, Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
@@ -110,6 +111,7 @@ export function Catalog() {
       ${({ tables, pagination }: TableList) =>
         html`<${DataTable}
           label=${texts.tables}
+          className="catalog stacked two-line"
           columns=${COLUMNS}
           rows=${tables}
           place=${place}
@@ -158,7 +160,7 @@ const COLUMNS: Column<Table>[] = [
     isName: true,
     sort: { name: 'name' },
     cell: table =>
-      html`<a href=${tableAddress(table.qualified_name)}><bdi>${table.name}</bdi></a>
+      html`<${NameLink} href=${tableAddress(table.qualified_name)} name=${table.name} />
         ${table.asset_type !== 'table' && html` <span class="quiet">${inWords(table.asset_type)}</span>`}`,
   },
   {
@@ -168,6 +170,7 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.freshness,
+    cellClass: 'wraps',
     cell: ({ freshness }) =>
       freshness.schedule_id === null
         ? quiet(texts.notMonitored)
@@ -175,6 +178,8 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.checks,
+    isState: true,
+    cellClass: 'wraps',
     cell: ({ quality }) =>
       quality.status === 'none' && quality.pending === 0
         ? quiet(texts.notMonitored)
@@ -189,7 +194,7 @@ const COLUMNS: Column<Table>[] = [
             ><${Status} status=${change} word=${`${change} impact`}
           /></a>`,
   },
-  { label: texts.columns, className: 'right', cell: table => formatNumber(table.column_count) },
+  { label: texts.columns, className: 'right roomy', cell: table => formatNumber(table.column_count) },
   { label: texts.rows, className: 'right', cell: table => formatNumber(table.known_rows?.count ?? null) },
   {
     label: texts.tags,

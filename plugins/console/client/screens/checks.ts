@@ -13,6 +13,7 @@ import { Help } from '../parts/help.ts'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
 import { readSort } from '../parts/table/table-head.ts'
 import { useRows } from '../parts/table/use-rows.ts'
+import { NameLink, shortNames } from '../parts/short-name.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 import { CheckActions } from './check-actions.ts'
@@ -97,8 +98,8 @@ export function Checks() {
       ${({ checks, kinds: named, pagination }: CheckList) =>
         html`<${DataTable}
           label=${texts.checks}
-          className="checks"
-          columns=${columnsOf(named)}
+          className="checks stacked two-line"
+          columns=${columnsOf(named, shortNames(checks.map(check => check.qualified_name)))}
           rows=${checks}
           place=${place}
           selection=${selection}
@@ -151,17 +152,18 @@ function NoChecks({ isFiltered }: { isFiltered: boolean }) {
   <//>`
 }
 
-const columnsOf = (kinds: readonly Kind[]): Column<Check>[] => [
+const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): Column<Check>[] => [
   {
     label: texts.check,
     isName: true,
     cell: check =>
-      html`<a href=${addressOf(check)}><bdi>${check.name}</bdi></a>
+      html`<${NameLink} href=${addressOf(check)} name=${check.name} />
         ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}`,
   },
   {
     label: texts.table,
-    cell: ({ qualified_name: name }) => html`<a href=${tableAddress(name)}><bdi>${name}</bdi></a>`,
+    cell: ({ qualified_name: name }) =>
+      html`<${NameLink} href=${tableAddress(name)} name=${name} short=${short.get(name)} />`,
   },
   {
     label: texts.kind,

@@ -14,6 +14,8 @@ export interface Column<Row> {
   isLabelHidden?: boolean
   /** What the list is sorted by, as the address says. */
   sort?: { name: string; first?: SortOrder; isDefault?: boolean }
+  /** Whether its cells stand beside the names of their rows where a phone shows a row in two lines (`two-line`). */
+  isState?: boolean
   className?: string
   /** A class that its head does not have. */
   cellClass?: string | ((row: Row) => string)
@@ -123,9 +125,16 @@ function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Prop
   )}`
 }
 
-function renderCell<Row>({ cell, isName, className, cellClass, title }: Column<Row>, row: Row, key: number) {
-  const classes = [className, typeof cellClass === 'function' ? cellClass(row) : cellClass]
-  const attributes = { key, class: classes.filter(Boolean).join(' ') || undefined, title: title?.(row) }
+function renderCell<Row>(column: Column<Row>, row: Row, key: number) {
+  const { cell, label, isName, isLabelHidden, isState, className, cellClass, title } = column
+  const ofRow = typeof cellClass === 'function' ? cellClass(row) : cellClass
+  const classes = [className, ofRow, isState && 'state'].filter(Boolean)
+  const attributes = {
+    key,
+    class: classes.join(' ') || undefined,
+    title: title?.(row),
+    'data-label': typeof label === 'string' && !isLabelHidden && !isName ? label : undefined,
+  }
   return isName
     ? html`<th scope="row" ...${attributes}>${cell(row)}</th>`
     : html`<td ...${attributes}>${cell(row)}</td>`

@@ -79,7 +79,7 @@ export function SelectCell({
   name: string
   of: Selection<never>
 }) {
-  return html`<td>
+  return html`<td class="select">
     <input
       type="checkbox"
       checked=${selected.has(id)}
