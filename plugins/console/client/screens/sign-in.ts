@@ -35,12 +35,18 @@ function Field({
   type,
   autoComplete,
   error,
+  initial,
+  isFirst = false,
 }: {
   name: string
   label: string
   type: string
   autoComplete: string
   error?: string
+  /** What it holds at first. */
+  initial?: string
+  /** Whether a dialog puts the cursor here. */
+  isFirst?: boolean
 }) {
   return html`<label class="field">
     <span>${label}</span>
@@ -48,6 +54,8 @@ function Field({
       name=${name}
       type=${type}
       autocomplete=${autoComplete}
+      defaultValue=${initial}
+      autofocus=${isFirst}
       aria-invalid=${error ? 'true' : undefined}
       aria-describedby=${error ? `${name}-error` : undefined}
     />
@@ -55,17 +63,34 @@ function Field({
   </label>`
 }
 
-const EmailField = ({ error }: { error?: string }) =>
-  html`<${Field} name="email" label=${texts.email} type="email" autoComplete="username" error=${error} />`
-
-const PasswordField = ({ error, autoComplete }: { error?: string; autoComplete: string }) =>
+const EmailField = ({ error, initial }: { error?: string; initial?: string }) =>
   html`<${Field}
+    name="email"
+    label=${texts.email}
+    type="email"
+    autoComplete="username"
+    initial=${initial}
+    error=${error}
+  />`
+
+function PasswordField({
+  error,
+  autoComplete,
+  isFirst,
+}: {
+  error?: string
+  autoComplete: string
+  isFirst?: boolean
+}) {
+  return html`<${Field}
     name="password"
     label="Password"
     type="password"
     autoComplete=${autoComplete}
+    isFirst=${isFirst}
     error=${error}
   />`
+}
 
 interface Problems {
   form?: string
@@ -97,7 +122,8 @@ function submitFields(
   else send(values)
 }
 
-function PasswordForm() {
+/** @param props.email what the field holds at first: the address of the person whose session has ended */
+function PasswordForm({ email, hasDemo }: { email?: string; hasDemo?: boolean }) {
   const [problems, setProblems] = useState<Problems>({})
   const [isBusy, setBusy] = useState(false)
   const enter = async (credentials: Credentials) => {
@@ -118,8 +144,12 @@ function PasswordForm() {
     })
   return html`<form onSubmit=${submit} novalidate>
       ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
-      <${EmailField} error=${problems.email} />
-      <${PasswordField} autoComplete="current-password" error=${problems.password} />
+      <${EmailField} initial=${email} error=${problems.email} />
+      <${PasswordField}
+        autoComplete="current-password"
+        isFirst=${email !== undefined}
+        error=${problems.password}
+      />
       <button class="primary" disabled=${isBusy}>${texts.signIn}</button>
     </form>
     ${(pageSettings.providers ?? []).map(
@@ -129,7 +159,7 @@ function PasswordForm() {
         >`,
     )}
     ${
-      pageSettings.hasDemo &&
+      hasDemo &&
       html`<p class="or">or</p>
         <button disabled=${isBusy} onClick=${() => void enter({ demo: true })}>Look at the demo</button>`
     }`
@@ -141,20 +171,21 @@ const authorizeAddress = (provider: string) =>
 export function SignIn() {
   const notice = useSignal(signInNotice)
   return html`<${Card} title="Sign in to Tidemark" text=${notice || 'Know when your data is wrong.'}>
-    <${PasswordForm} />
+    <${PasswordForm} hasDemo=${pageSettings.hasDemo} />
     <p class="foot"><a href="/api/public/docs/index.md">Read the documentation</a></p>
   <//>`
 }
 
 /** Over the screen that was open when the session ended: it is still there after the sign-in. */
 export function Expired() {
+  const user = session.value?.user
   const leave = () => {
     hasExpired.set(false)
     session.set(null)
   }
   return html`<${Dialog} title=${texts.expiredTitle} className="card">
     <p class="quiet">Sign in again to go on where you were.</p>
-    <${PasswordForm} />
+    <${PasswordForm} email=${user?.email} hasDemo=${!user && pageSettings.hasDemo} />
     <p class="foot"><button class="link" onClick=${leave}>${texts.signOut}</button></p>
   <//>`
 }

@@ -55,10 +55,30 @@ async function tryConsole({ app, world, origin, open, openAs, ready, violationsO
   t.test('a session that was ended elsewhere comes back to where it was', async t => {
     const { page } = await openAs(world.tenant, '/catalog?search=ord')
     await ready(page)
+    const frame = () =>
+      page.evaluate<string>(
+        `JSON.stringify(['header.bar', 'nav.screens', '#main'].map(part => {
+          const { x, y, width } = document.querySelector(part).getBoundingClientRect()
+          return [x, y, width]
+        }))`,
+      )
+    const before = await frame()
     await app.query('update sessions set ended_at = now()')
     await page.getByLabel('Search tables').fill('orde')
     await page.getByText('Your session has ended').waitFor()
-    await page.getByLabel('Email').fill(world.tenant.email)
+    t.equal(await frame(), before, 'the screen behind stays as it was')
+    t.equal(await page.getByLabel('Email').inputValue(), world.tenant.email, 'who it was is known')
+    t.equal(await page.evaluate('document.activeElement.name'), 'password')
+    t.equal(await page.getByRole('button', { name: 'Look at the demo' }).count(), 0, 'it is no new visit')
+    t.strictSame(await violationsOf(page), [])
+    await page.getByLabel('Password').fill('wrong wrong wrong')
+    await page.locator('dialog').getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    t.equal(
+      await page.getByLabel('Email').inputValue(),
+      world.tenant.email,
+      'a wrong password changes nothing',
+    )
     await page.getByLabel('Password').fill(world.tenant.password)
     await page.locator('dialog').getByRole('button', { name: 'Sign in' }).click()
     await page.locator('dialog').waitFor({ state: 'detached' })
