@@ -3,6 +3,7 @@ import type { MuteWindow } from 'tidemark/client'
 import { Field, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
+import { zoneField } from '../../forms/zone-field.ts'
 import { api, isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { zone } from '../../lib/format.ts'
@@ -59,7 +60,6 @@ function inputTime(at: number): string {
 }
 
 function MuteForm({ window }: { window?: MuteWindow }) {
-  const zones = [...new Set([window?.timezone ?? zone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   const fields = {
     name: { name: 'name', label: texts.name, kind: 'text', isRequired: true, maxLength: 200 },
     schemas: {
@@ -71,10 +71,7 @@ function MuteForm({ window }: { window?: MuteWindow }) {
       ...{ name: 'asset_ids', label: routingTexts.assets, kind: 'lines' },
       hint: 'None ticked: all sources and tables. A source stands for all its tables.',
     },
-    zone: {
-      ...{ name: 'timezone', label: 'Time zone', kind: 'choice', isRequired: true, initial: zone() },
-      choices: zones.map(name => [name, name] as const),
-    },
+    zone: zoneField(window?.timezone ?? undefined),
   } as const satisfies Record<string, FieldSpec>
   const record = window && { ...window, timezone: window.timezone ?? zone() }
   const form = useForm(`mute window ${window?.id ?? 'new'}`, Object.values(fields), record)

@@ -1,9 +1,10 @@
 import { html } from '../../lib/html.ts'
 import { Tabs } from '../../parts/tabs.ts'
+import { digestTexts } from './digest-texts.ts'
 import { routingTexts } from './texts.ts'
 
 /** The lists of the screen. */
-export function RoutingTabs({ current }: { current: 'destinations' | 'rules' | 'mute' }) {
+export function RoutingTabs({ current }: { current: 'destinations' | 'rules' | 'mute' | 'digests' }) {
   return html`<${Tabs}
     label=${routingTexts.title}
     current=${current}
@@ -11,6 +12,7 @@ export function RoutingTabs({ current }: { current: 'destinations' | 'rules' | '
       { id: 'destinations', name: routingTexts.destinations },
       { id: 'rules', name: routingTexts.rules },
       { id: 'mute', name: routingTexts.muteWindows },
+      { id: 'digests', name: digestTexts.digests },
     ]}
   />`
 }

@@ -2,7 +2,8 @@ import { useRef, useState } from 'preact/hooks'
 import { Fields, Form } from '../../forms/fields.ts'
 import { useForm } from '../../forms/form.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
-import { formatNumber, zone } from '../../lib/format.ts'
+import { zoneField } from '../../forms/zone-field.ts'
+import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { Icon } from '../../parts/icons.ts'
 import { scheduleTexts } from './texts.ts'
@@ -37,13 +38,9 @@ export function ScheduleForm({
   record?: ScheduleBody
   save: (body: ScheduleBody) => Promise<unknown>
 }) {
-  const zones = [...new Set([record?.timezone ?? zone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   const specs: FieldSpec[] = [
     { name: 'name', label: scheduleTexts.name, kind: 'text', isRequired: true, maxLength: 200 },
-    {
-      ...{ name: 'timezone', label: scheduleTexts.zone, kind: 'choice', isRequired: true, initial: zone() },
-      choices: zones.map(name => [name, name] as const),
-    },
+    zoneField(record?.timezone),
   ]
   const form = useForm(`operating schedule ${id}`, specs, record)
   const [periods, setPeriods] = useState<Period[]>(record?.rules ?? OFFICE_HOURS)

@@ -1,0 +1,129 @@
+import type { Destination, Digest } from 'tidemark/client'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { countOf, formatTime } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { canWrite } from '../../lib/session.ts'
+import { useSession, useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { notify } from '../../parts/notices.ts'
+import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
+import { Empty, Loaded } from '../../parts/states.ts'
+import { Status } from '../../parts/status.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
+import { texts } from '../../texts.ts'
+import { watchTexts } from '../../texts/watching.ts'
+import { destinationAddress, digestAddress } from './addresses.ts'
+import { digestTexts } from './digest-texts.ts'
+import { PauseButton } from './pause-button.ts'
+import { RoutingTabs } from './routing-tabs.ts'
+import { routingTexts } from './texts.ts'
+
+async function loadDigests(limit: number, offset: number, signal: AbortSignal) {
+  const [list, destinations] = await Promise.all([
+    api.get('/api/v1/sdk/alerts/digests', { query: { limit, offset }, signal }),
+    api.get('/api/v1/sdk/alerts/destinations', { query: { limit: 100 }, signal }),
+  ])
+  return { ...list.data, destinations: destinations.data.destinations }
+}
+type DigestListContent = Awaited<ReturnType<typeof loadDigests>>
+
+/** All digests: when each is sent, and to whom. */
+export function DigestList() {
+  const [query] = useQuery()
+  const offset = readOffset(query)
+  const limit = pageSizeOf(useSession().preferences)
+  const asked = useData(`digests ${limit} ${offset}`, signal => loadDigests(limit, offset, signal))
+  useTitle(`${routingTexts.title}: ${digestTexts.digests}`)
+  const total = asked.data?.pagination.total ?? 0
+  return html`<div class="page">
+    <div class="headline">
+      <h1>
+        ${total > 0 ? countOf(total, 'digest') : routingTexts.title}
+        <${Help} page="alerts#digests" about=${digestTexts.digests} />
+      </h1>
+      ${total > 0 && canWrite() && html`<${AddButton} />`}
+    </div>
+    <${RoutingTabs} current="digests" />
+    <${Loaded} of=${asked} what=${digestTexts.digests.toLowerCase()} rows=${4}>
+      ${({ digests, destinations, pagination }: DigestListContent) =>
+        pagination.total === 0
+          ? html`<${Empty} title=${digestTexts.empty}>
+              <p>${digestTexts.about}</p>
+              ${canWrite() && html`<p><${AddButton} /></p>`}
+            <//>`
+          : html`<${DigestTable} digests=${digests} destinations=${destinations} reload=${asked.reload} />
+              <${Paging} pagination=${pagination} />`}
+    <//>
+  </div>`
+}
+
+const AddButton = () => html`<a class="button primary" href=${digestAddress('new')}>${digestTexts.add}</a>`
+
+function DigestTable({
+  digests,
+  destinations,
+  reload,
+}: {
+  digests: readonly Digest[]
+  destinations: readonly Destination[]
+  reload: () => void
+}) {
+  const columns: (Column<Digest> | false)[] = [
+    {
+      label: texts.name,
+      isName: true,
+      cell: ({ id, name }) => html`<a href=${digestAddress(id)}><bdi>${name}</bdi></a>`,
+    },
+    {
+      label: texts.status,
+      cell: ({ is_active: isActive }) =>
+        html`<${Status}
+          status=${isActive ? 'ready' : 'unknown'}
+          word=${isActive ? routingTexts.active : routingTexts.paused}
+        />`,
+    },
+    { label: routingTexts.openAt, cellClass: 'wraps', cell: describeDigestTimes },
+    {
+      label: routingTexts.sendsTo,
+      cell: ({ destination_id: id }) => {
+        const found = destinations.find(destination => destination.id === id)
+        return html`<a href=${destinationAddress(id)}
+          ><bdi>${found?.name ?? routingTexts.destination}</bdi></a
+        >`
+      },
+    },
+    {
+      label: digestTexts.next,
+      cell: ({ is_active: isActive, next_run_at: next }) => (isActive ? formatTime(next) : '–'),
+    },
+    canWrite() && {
+      label: routingTexts.pause,
+      isLabelHidden: true,
+      cell: ({ id, is_active: isActive }) =>
+        html`<${PauseButton}
+          isActive=${isActive}
+          className="small"
+          send=${(next: boolean) =>
+            api.patch('/api/v1/sdk/alerts/digests/{id}', { path: { id }, body: { is_active: next } })}
+          done=${(next: boolean) => {
+            notify(next ? 'The digest is sent again.' : 'The digest is not sent until you resume it.')
+            reload()
+          }}
+        />`,
+    },
+  ]
+  return html`<${DataTable}
+    label=${digestTexts.digests}
+    className="rules"
+    columns=${columns}
+    rows=${digests}
+  />`
+}
+
+/** When a digest is sent, in words: `Monday 08:00, Europe/Berlin`. */
+export function describeDigestTimes({ frequency, weekday, send_at: at, timezone }: Digest): string {
+  const day = frequency === 'weekly' ? watchTexts.days[weekday - 1] : 'every day'
+  return `${day} ${at}, ${timezone}`
+}
