@@ -71,7 +71,11 @@ const entry = exampleRecord(
       .description('The name or email of the user (for a removed user the last one), or the name of the key.')
       .example('Ada Lovelace'),
     action: Joi.string().description('Such as `source.updated`.').example('api_key.created'),
-    target: record({ type: Joi.string(), id: Joi.string() }).allow(null),
+    target: record({
+      type: Joi.string(),
+      id: Joi.string(),
+      name: text.allow(null).description('The first name that the log has for it; null for none.'),
+    }).allow(null),
     details: Joi.object()
       .unknown()
       .description('More details; depends on the action.')
@@ -85,7 +89,7 @@ const entry = exampleRecord(
       .description('Covers this entry and, through the previous hash, all entries before it.')
       .example('9f2b6f0a1c'),
   },
-  { target: { type: 'api_key', id: KEY_ID } },
+  { target: { type: 'api_key', id: KEY_ID, name: 'Airflow' } },
 ).label('AuditEntry')
 
 const auditPage = record({

@@ -102,15 +102,22 @@ async function findRoot(catalog: CatalogApi, trx: Transaction, id: string): Prom
   }
 }
 
-function auditEdge(
+async function auditEdge(
   request: Request,
   trx: Transaction,
   happened: string,
-  { upstreamId, downstreamId }: LineageEdge,
+  edge: LineageEdge,
 ): Promise<number> {
+  const { upstreamId, downstreamId } = edge
+  const names = await readNames(trx, [edge])
+  const [from, to] = [upstreamId, downstreamId].map(id => names.get(id))
   return auditRequest(request, trx, {
     action: `lineage_edge.${happened}`,
     target: { type: 'lineage_edge', id: downstreamId },
-    details: { upstream_id: upstreamId, downstream_id: downstreamId },
+    details: {
+      ...(from && to && { name: `${from} → ${to}` }),
+      upstream_id: upstreamId,
+      downstream_id: downstreamId,
+    },
   })
 }

@@ -18,8 +18,14 @@ interface Row {
   sequence: string
   targetType: string | null
   targetId: string | null
+  targetName: string | null
   hash: Buffer
 }
+
+/** The name that an entry has for its target. */
+const NAME = `coalesce(${['name', 'title', 'email', 'table']
+  .map(key => `case when jsonb_typeof(n.details -> '${key}') = 'string' then n.details ->> '${key}' end`)
+  .join(', ')})`
 
 // Times grow with the numbers, so a range of time is a range of numbers, whose ends an index finds.
 const PAGE_QUERY = `
@@ -33,7 +39,10 @@ const PAGE_QUERY = `
         where r.company_id = :companyId and r.action = 'user.removed'
           and r.target_id = case when l.actor like 'user:%' then substr(l.actor, 6) end
         order by r.sequence desc limit 1)
-    ) as actor_name
+    ) as actor_name,
+    -- Its first entry that has a name, which is nearly always its first entry: others may be many.
+    (select ${NAME} from audit_log n where n.company_id = :companyId and n.target_id = l.target_id
+      and ${NAME} is not null order by n.sequence limit 1) as target_name
   from (
     select sequence, at, actor, action, target_type, target_id, details, request_id, address, hash
     from audit_log l where l.company_id = :companyId`
@@ -65,8 +74,8 @@ export async function listAudit(trx: Transaction, query: AuditQuery) {
   return { entries, nextBefore: found.length > limit ? (entries.at(-1)?.id ?? null) : null }
 }
 
-function presentEntry({ sequence, targetType, targetId, hash, ...entry }: Row) {
-  const target = targetType === null ? null : { type: targetType, id: targetId }
+function presentEntry({ sequence, targetType, targetId, targetName, hash, ...entry }: Row) {
+  const target = targetType === null ? null : { type: targetType, id: targetId, name: targetName }
   return { id: Number(sequence), ...toApiNames(entry), target, hash: hash.toString('hex') }
 }
 

@@ -142,13 +142,14 @@ t.test('edges are added by hand, changed, listed and removed', async t => {
   const listed = (await tenant.ask('GET', `${EDGES}?limit=2`)).body.data
   t.match(listed, { data: [{ target: /by hand/i }, { target: /\.b$/ }], pagination: { has_more: true } })
   const actions = await app.query(
-    `select action from audit_log where company_id = $1 and action like 'lineage_edge.%' order by sequence`,
+    `select action, details ->> 'name' as name from audit_log where company_id = $1 and action like 'lineage_edge.%' order by sequence`,
     [tenant.companyId],
   )
   t.strictSame(
     actions.map(({ action }) => action),
     ['lineage_edge.created', 'lineage_edge.created', 'lineage_edge.changed'],
   )
+  t.match(actions[0]!.name, /\.a → .*\.b$/)
   const path = `${EDGES}/${ids.get('a')}/${ids.get('b')}`
   t.match((await stranger.ask('DELETE', path)).status, 404)
   t.equal((await tenant.ask('DELETE', path)).status, 200)

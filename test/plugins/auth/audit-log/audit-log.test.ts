@@ -58,6 +58,24 @@ t.test('an admin reads who did what to which, newest first', async t => {
   t.match(body.pagination, { limit: 2, has_more: true, next_before: older.id })
 })
 
+t.test('an entry names its target as the log first did, where it has no name itself', async t => {
+  const about = (type: string, id: string) => ({ type, id })
+  await add(tenant, [
+    { action: 'thing.created', target: about('thing', 'named'), details: { name: 'orders' } },
+    { action: 'thing.tested', target: about('thing', 'named') },
+    { action: 'watch.created', target: about('watch', 'named'), details: { name: { from: 1, to: 2 } } },
+    { action: 'thing.tested', target: about('thing', 'nameless') },
+  ])
+  await add(stranger, [
+    { action: 'thing.created', target: about('thing', 'nameless'), details: { name: 'theirs' } },
+  ])
+  const { data } = (await ask('GET', `${LOG}?limit=4`, undefined, tenant.token)).body
+  t.strictSame(
+    (data as { target: { name: string | null } }[]).map(({ target }) => target.name),
+    [null, 'orders', 'orders', 'orders'],
+  )
+})
+
 t.test('only admins read it, and only their own', async t => {
   for (const path of [LOG, `${LOG}/verify`]) {
     t.equal((await ask('GET', path)).status, 401)

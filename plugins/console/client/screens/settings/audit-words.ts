@@ -20,13 +20,15 @@ export function nameActor({ actor, actor_name: name }: AuditEntry): string {
   return name ?? (actor === 'cli' ? 'an operator' : actor)
 }
 
+const ID = /^[\da-f]{8}-[\da-f-]{27}$/
+
 /** What the action was about, as far as the entry has a name for it. */
 export function nameTarget({ actor, details, target }: AuditEntry): string {
   const names = ['name', 'email', 'title', 'table', 'metric_type'].map(key => details[key])
   const known = names.find(value => typeof value === 'string')
-  // What a user did to their own account needs no name.
+  // What a user did to their own account needs no name. An id names nothing to people; the details have it.
   if (known !== undefined || target === null || actor === `user:${target.id}`) return known ?? ''
-  return target.id.length > 20 ? `…${target.id.slice(-8)}` : target.id
+  return target.name ?? (ID.test(target.id) ? '' : target.id)
 }
 
 const SCREENS: Record<string, (id: string) => string> = {

@@ -145,6 +145,7 @@ function Details({ entry }: { entry: AuditEntry }) {
   const facts = [
     ...listDetails(entry),
     [auditTexts.action, entry.action],
+    [auditTexts.of, entry.target?.id ?? null],
     ['Address', entry.address],
     ['Request', entry.request_id],
     ['Hash', entry.hash],
