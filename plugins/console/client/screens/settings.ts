@@ -20,7 +20,7 @@ interface Part {
 /** The parts of the settings, by what follows `/settings/` in the address. */
 const PARTS: Record<string, Part> = {
   '': {
-    name: 'You',
+    name: 'Your account',
     part: lazy(async () => (await import('./settings/own-user.ts')).OwnUser),
     help: 'preferences',
   },
@@ -60,7 +60,7 @@ export function Settings({ name }: ScreenProps) {
   const { user } = useSession()
   const current = Object.hasOwn(PARTS, name) ? name : ''
   const { name: title, part, help, isForAdmins } = PARTS[current]!
-  useTitle(current ? title : texts.settings)
+  useTitle(title)
   if (!user)
     return html`<div class="page">
       <${Empty} title="The demo has no preferences. Sign in to change the theme." isScreen=${true} />
@@ -68,7 +68,7 @@ export function Settings({ name }: ScreenProps) {
   const isAdmin = canAdminister()
   const shown = Object.entries(PARTS).filter(([, each]) => isAdmin || !each.isForAdmins)
   return html`<div class="page">
-    <h1>${texts.settings}<${Help} page=${help} about=${title} /></h1>
+    <h1>${title}<${Help} page=${help} about=${title} /></h1>
     ${
       shown.length > 1 &&
       html`<${Tabs}

@@ -274,7 +274,7 @@ function limitViewers({ app, world, openAs, ready, violationsOf }: Stage) {
     page.on('response', response => response.status() === 403 && refused.push(response.url()))
     await ready(page)
     const parts = page.getByRole('navigation', { name: 'Parts of the settings' }).getByRole('link')
-    t.strictSame(await parts.allInnerTexts(), ['You', 'Teams and owners'])
+    t.strictSame(await parts.allInnerTexts(), ['Your account', 'Teams and owners'])
     for (const part of ['people', 'keys', 'audit']) {
       await page.goto(new URL(`/settings/${part}`, page.url()).href)
       await page.getByText('Only admins and owners see this').waitFor()
