@@ -112,6 +112,7 @@ export const texts = {
   evidence: 'Invalid rows',
   why: (explanation: string) => `Why: ${explanation}`,
   openTable: 'Open table',
+  readAlert: 'Read the alert',
   until: (when: string) => `until ${when}`,
   muted: 'muted',
   mutedUntil: (when: string) => `muted until ${when}`,

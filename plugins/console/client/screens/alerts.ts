@@ -7,6 +7,7 @@ import { useData, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { assetAddress, navigate, useQuery, withQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
 import { useSignal } from '../lib/signal.ts'
 import { EmptyUnlessNew } from '../parts/first-source.ts'
 import { OPEN_STATUSES, openAlerts, useTitle } from '../parts/frame.ts'
@@ -93,11 +94,13 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   useKeys([
     { keys: 'j', text: `${texts.next}: ${texts.alerts}`, run: () => go(1) },
     { keys: 'k', text: `${texts.previous}: ${texts.alerts}`, run: () => go(-1) },
-    { keys: 'x', text: texts.select(texts.alerts), run: () => chosenId && toggle(chosenId) },
+    ...(canWrite()
+      ? [{ keys: 'x', text: texts.select(texts.alerts), run: () => chosenId && toggle(chosenId) }]
+      : []),
     {
       keys: 'Enter',
-      text: texts.openTable,
-      run: () => chosen && navigate(addressOf(chosen)),
+      text: texts.readAlert,
+      run: () => document.querySelector<HTMLElement>('.inbox-detail')?.focus(),
     },
     {
       keys: 'Escape',
@@ -134,7 +137,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
                 )}<${Paging} pagination=${pagination} />`}
       <//>
     </div>
-    <div class="inbox-detail">
+    <div class="inbox-detail" tabindex="-1">
       ${
         chosenId
           ? html`<${Chosen}
@@ -249,12 +252,15 @@ function Group({
       ${alerts.map(
         alert =>
           html`<li key=${alert.id} id=${`alert-${alert.id}`} class=${alert.id === chosenId ? 'chosen' : ''}>
-            <input
-              type="checkbox"
-              checked=${selected.has(alert.id)}
-              aria-label=${texts.select(alert.title)}
-              onChange=${() => toggle(alert.id)}
-            />
+            ${
+              canWrite() &&
+              html`<input
+                type="checkbox"
+                checked=${selected.has(alert.id)}
+                aria-label=${texts.select(alert.title)}
+                onChange=${() => toggle(alert.id)}
+              />`
+            }
             <a
               href=${withQuery(`/alerts/${alert.id}`, {}, query)}
               aria-current=${alert.id === chosenId || undefined}
