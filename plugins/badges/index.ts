@@ -12,7 +12,7 @@ export const badges = feature({
       group: 'Notifications',
       order: 240,
       description: 'Status images of assets, for other pages.',
-      page: '/api/public/docs/badges.md',
+      page: '/guide/badges',
     },
   },
   api: ({ db, plugins: { catalog }, config: { baseUrl } }) => makeBadges({ db, catalog, baseUrl }),

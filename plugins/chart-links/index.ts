@@ -12,7 +12,7 @@ export const chartLinks = feature({
       group: 'Notifications',
       order: 245,
       description: 'Read-only links to the chart of a check, which expire.',
-      page: '/api/public/docs/badges.md',
+      page: '/guide/badges',
     },
   },
   routes: (_, { db, plugins: { catalog, checks }, config: { baseUrl } }) =>

@@ -40,7 +40,7 @@ export const checks = feature<ChecksApi>({
       group: 'Monitoring',
       order: 115,
       description: 'Rules, metrics and referential checks together.',
-      page: '/api/public/docs/checks.md',
+      page: '/guide/checks',
     },
   },
   make(server) {

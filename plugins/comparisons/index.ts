@@ -13,7 +13,7 @@ export const comparisons = feature({
       group: 'Monitoring',
       order: 145,
       description: 'Tables that should be equal, on one source or on two.',
-      page: '/api/public/docs/checks.md',
+      page: '/guide/checks',
     },
   },
   make({ db, config, plugins: { catalog, operatingSchedules, checks } }) {

@@ -13,7 +13,7 @@ export const consolePages = feature({
       group: 'Service',
       order: 430,
       description: 'The pages of the web console and its sign-in.',
-      page: '/api/public/docs/console.md',
+      page: '/guide/console',
     },
   },
   routes: (_, { config, plugins: { auth } }) => [

@@ -149,7 +149,7 @@ function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): s
         <noscript>
           <p class="noscript">
             The console needs JavaScript. Without it, use the
-            <a href="/api/public/docs/index.md">API and its documentation</a>.
+            <a href="/guide/index">API and its documentation</a>.
           </p>
         </noscript>
         <div id="app">

@@ -32,7 +32,7 @@ export function renderShell({ name }: Viewer, path: string): Markup {
     <header class="bar">
       <a class="brand" href="/"><img src="/favicon.svg" alt="" width="20" height="20" />Tidemark</a>
       <button class="find">${renderIcon('search')}<span>${texts.openPalette}</span><kbd>Ctrl K</kbd></button>
-      <a class="button plain" href="/api/public/docs/index.md" title="${texts.guide}">
+      <a class="button plain" href="/guide/index" title="${texts.guide}">
         ${renderIcon('guide')}<span class="wide">${texts.guide}</span>
       </a>
       <details class="menu">

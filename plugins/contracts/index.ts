@@ -38,7 +38,7 @@ export const contracts = feature<ContractsApi>({
       group: 'Monitoring',
       order: 155,
       description: 'Contracts of the Open Data Contract Standard: validated, and enforced on sources.',
-      page: '/api/public/docs/contracts.md',
+      page: '/guide/contracts',
     },
   },
   make(server) {

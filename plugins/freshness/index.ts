@@ -20,7 +20,7 @@ export const freshness = feature<FreshnessApi>({
       group: 'Monitoring',
       order: 110,
       description: 'The age of the newest rows of tables, against what is expected.',
-      page: '/api/public/docs/freshness.md',
+      page: '/guide/freshness',
     },
   },
   api: server => makeFreshness(depsOf(server)),

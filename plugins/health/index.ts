@@ -11,7 +11,7 @@ export const health = feature({
       group: 'Monitoring',
       order: 170,
       description: 'What is wrong with the data that the service monitors.',
-      page: '/api/public/docs/coverage.md',
+      page: '/guide/coverage',
     },
   },
   routes,

@@ -36,7 +36,7 @@ export const lineage = feature({
       group: 'Catalog',
       order: 50,
       description: 'Which tables are derived from which.',
-      page: '/api/public/docs/lineage.md',
+      page: '/guide/lineage',
     },
   },
   make(server) {

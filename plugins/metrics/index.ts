@@ -19,7 +19,7 @@ export const metrics = feature<MetricsApi>({
       group: 'Monitoring',
       order: 130,
       description: 'Numbers measured over time, and their anomalies.',
-      page: '/api/public/docs/metrics.md',
+      page: '/guide/metrics',
     },
   },
   make({ db, checks: types, plugins: { catalog, operatingSchedules, checks } }) {

@@ -101,6 +101,7 @@ const valueFields = {
     beyond: text.allow(null).description('`30 %`'),
   })
     .allow(null)
+    .label('BrokenThreshold')
     .description('The threshold that the value breaks; null of none.')
     .example(null),
 }

@@ -12,7 +12,7 @@ export const monitors = feature({
       group: 'Monitoring',
       order: 118,
       description: 'Checks that stand in files, planned and applied.',
-      page: '/api/public/docs/monitors.md',
+      page: '/guide/monitors',
     },
   },
   make({ db, checks: types, config: { baseUrl }, plugins: { catalog, checks } }) {

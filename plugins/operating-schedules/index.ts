@@ -12,7 +12,7 @@ export const operatingSchedules = feature({
       group: 'Monitoring',
       order: 150,
       description: 'Business hours, for baselines that take them into account.',
-      page: '/api/public/docs/detection.md',
+      page: '/guide/detection',
     },
   },
   api: makeOperatingSchedules,

@@ -11,7 +11,7 @@ export const operations = feature({
       group: 'Service',
       order: 425,
       description: "The company's jobs: what waits, what runs, and what failed for good.",
-      page: '/api/public/docs/operations.md',
+      page: '/guide/operations',
     },
   },
   routes,

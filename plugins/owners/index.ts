@@ -17,7 +17,7 @@ export const owners = feature({
       group: 'Catalog',
       order: 45,
       description: 'Who owns sources, schemas, tables and tags.',
-      page: '/api/public/docs/owners.md',
+      page: '/guide/owners',
     },
   },
   api: (): OwnersApi => ({ replaceFrom, ownersOf: readOwners }),

@@ -21,7 +21,7 @@ export const profiles = feature<ProfilesApi>({
       group: 'Monitoring',
       order: 112,
       description: 'What the columns of a table hold, and what changed since.',
-      page: '/api/public/docs/profiles.md',
+      page: '/guide/profiles',
     },
   },
   api: ({ db, config, plugins: { catalog } }) => ({

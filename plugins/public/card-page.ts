@@ -26,7 +26,7 @@ export const notFoundPage = renderMessage(
   'There is no page at this address. Check the address, or go to one of these:',
   html`<ul>
     <li><a href="/">Start page</a></li>
-    <li><a href="/api/public/docs/index.md">Documentation</a></li>
+    <li><a href="/guide/index">Documentation</a></li>
   </ul>`,
 )
 

@@ -5,7 +5,10 @@ import { packageRoot } from '../../server/settings/config.ts'
 import { apiError } from '../../server/http/errors.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs')
+/** The pages as Markdown, for programs. */
 export const PREFIX = '/api/public/docs/'
+/** The pages as HTML, for people. */
+export const pageAddress = (name: string) => `/guide/${name}`
 
 /** Paths below the docs folder without `.md`, sorted. No other file is served. */
 export const pageNames: readonly string[] = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -49,10 +52,12 @@ export function pageFile(path: string): string {
   const [name = ''] = path.split(/\.md$/)
   if (path.endsWith('.md') && pageNames.includes(name)) return join(FOLDER, `${name}.md`)
   if (leavesFolder(path)) throw forbidden()
-  throw apiError('NOT_FOUND', 'There is no such page: details.pages lists the pages', {
-    pages: pageNames,
-  })
+  throw missingPage()
 }
+
+/** The error for a page that does not exist; it lists those that do. */
+export const missingPage = () =>
+  apiError('NOT_FOUND', 'There is no such page: details.pages lists the pages', { pages: pageNames })
 
 /**
  * Refuses addresses that try to leave the docs folder. Checks the raw address: `..`, also when encoded, is resolved

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { Marked, Renderer, type Tokens } from 'marked'
 import { html, Markup } from '../../server/markup.ts'
 import { assetPath, contentTag } from './assets.ts'
-import { pageFile, pageGroups, pageNames, PREFIX } from './doc-pages.ts'
+import { pageAddress, pageFile, pageGroups, pageNames } from './doc-pages.ts'
 import { renderHeader, renderPage } from './page-shell.ts'
 
 export const siteScripts = [assetPath('site.js')]
-const INDEX_PATH = '/assets/search.json'
 const MAX_SUMMARY_CHARACTERS = 90
 /** Not in the search index, which would be a tenth larger. */
 const STOP_WORDS = new Set(
@@ -29,7 +28,7 @@ interface Section {
 
 /** The field in which the documentation is searched; the script of the site shows it. */
 export function renderSearch(): Markup {
-  return html`<search hidden data-index="${INDEX_PATH}">
+  return html`<search hidden>
     <input type="search" aria-label="Search the documentation" placeholder="Search" aria-controls="results" />
     <p role="status" class="hidden"></p>
     <ul id="results" hidden></ul>
@@ -76,8 +75,8 @@ function renderDocumentation(name: string): string {
   const titles = new Map(pageGroups.flatMap(({ pages }) => pages.map(page => [page.name, page.title])))
   const link = (to: string, text: string) =>
     to === name
-      ? html`<li><a href="${to}.md" aria-current="page">${text}</a></li>`
-      : html`<li><a href="${to}.md">${text}</a></li>`
+      ? html`<li><a href="${pageAddress(to)}" aria-current="page">${text}</a></li>`
+      : html`<li><a href="${pageAddress(to)}">${text}</a></li>`
   const place = order.indexOf(name)
   const turns = [
     [order[place - 1], 'Previous: '],
@@ -88,7 +87,7 @@ function renderDocumentation(name: string): string {
     layout: 'docs',
     scripts: siteScripts,
     content: html`${renderHeader(
-        `${PREFIX}index.md`,
+        pageAddress('index'),
         html`<button class="menu" popovertarget="pages">Pages</button>${renderSearch()}`,
       )}
       <nav id="pages" aria-label="Pages" popover>
@@ -104,7 +103,7 @@ function renderDocumentation(name: string): string {
       <main id="main">
         ${renderMarkdown(name, sections)}
         <nav class="turns" aria-label="Previous and next page">
-          ${turns.map(([to, text]) => html`<a href="${to}.md">${text}${titles.get(to) ?? 'Overview'}</a>`)}
+          ${turns.map(([to, text]) => html`<a href="${pageAddress(to)}">${text}${titles.get(to) ?? 'Overview'}</a>`)}
         </nav>
       </main>
       <nav id="sections" aria-label="On this page">
@@ -142,10 +141,19 @@ function renderMarkdown(name: string, sections: readonly Section[]): Markup {
         return `<div class="table-box">${Renderer.prototype.table.call(this, token)}</div>`
       },
       html: ({ text }) => html`${text}`.text,
+      link(token: Tokens.Link) {
+        return Renderer.prototype.link.call(this, { ...token, href: linkTarget(token.href) })
+      },
     },
   })
   return new Markup(marked.parse(pageText(name), { async: false }))
 }
+
+/** Pages link to each other by file, so that the links work on GitHub too. */
+const linkTarget = (href: string) =>
+  href.replace(/^([a-z0-9-]+)\.md(?=#|$)/, (file, page: string) =>
+    pageNames.includes(page) ? pageAddress(page) : file,
+  )
 
 /** The sections of a page, by its headings; the first one is the title with the text below it. */
 function sectionsOf(name: string): Section[] {

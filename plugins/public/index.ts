@@ -17,11 +17,11 @@ export const publicPages = feature({
       order: 420,
       description:
         'Endpoints without a credential: health, this description, documentation, pages linked from emails.',
-      page: '/api/public/docs/index.md',
+      page: '/guide/index',
     },
   },
   async setUp(server) {
-    server.apiParts.docsPath = '/api/public/docs/index.md'
+    server.apiParts.docsPath = '/guide/index'
     // Another feature may have registered it before.
     await server.register(inert, { once: true })
     server.ext('onRequest', refuseTraversal)

@@ -1,7 +1,7 @@
 import type { Lifecycle } from '@hapi/hapi'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { notFoundPage } from './card-page.ts'
-import { PREFIX } from './doc-pages.ts'
+import { pageAddress, PREFIX } from './doc-pages.ts'
 import { buildPolicy } from '../../server/http/content-policy.ts'
 import { sendPage } from './page-shell.ts'
 
@@ -17,7 +17,9 @@ export const showNotFoundPage: Lifecycle.Method = (request, h) => {
   // Only hapi's own catch-all route has no access.
   const isUnknown =
     isMissing &&
-    (path.startsWith(PREFIX) || (route.settings.plugins?.access === undefined && !path.startsWith('/api/')))
+    (path.startsWith(PREFIX) ||
+      path.startsWith(pageAddress('')) ||
+      (route.settings.plugins?.access === undefined && !path.startsWith('/api/')))
   if (!isUnknown || !['get', 'head'].includes(method) || !acceptsHtml(request)) return h.continue
   return sendPage(h, notFoundPage, POLICY, { status: 404 }).header('X-Request-Id', request.info.id)
 }

@@ -45,7 +45,7 @@ export function renderPage({ title, content, layout, ...page }: HtmlPage): strin
 }
 
 const SECTIONS = [
-  ['/api/public/docs/index.md', 'Documentation'],
+  ['/guide/index', 'Documentation'],
   ['/docs', 'Try the API'],
   ['/redoc', 'API reference'],
 ] as const

@@ -8,13 +8,14 @@ import { prefersHtml } from '../../server/http/input.ts'
 import { pascalCase } from '../../server/openapi/components.ts'
 import { openApi } from '../../server/openapi/openapi.ts'
 import { assetNames, contentTag, sendAsset } from './assets.ts'
-import { pageFile, PREFIX } from './doc-pages.ts'
+import { missingPage, pageAddress, pageFile, pageNames, PREFIX } from './doc-pages.ts'
 import { documentationPage, searchIndex } from './docs-site.ts'
 import { scriptPolicy, sendPage } from './page-shell.ts'
 import { redoc, swagger, type ReferencePage } from './reference.ts'
 import {
   assetParams,
   fileReply,
+  guideParams,
   healthReply,
   html,
   markdown,
@@ -162,26 +163,52 @@ function pageRoutes({ config }: Server): ServerRoute[] {
     },
     {
       method: 'GET',
+      path: '/guide/{page}',
+      handler(request, h) {
+        const [name = ''] = String(request.params.page).split(/\.md$/)
+        if (!pageNames.includes(name)) throw missingPage()
+        // Pages link to each other by file, and people copy such addresses.
+        if (request.params.page !== name) return h.redirect(pageAddress(name)).permanent()
+        const { content, tag } = documentationPage(name)
+        return sendPage(h, content, scriptPolicy, { cache: 'no-cache' }).etag(tag)
+      },
+      options: {
+        ...access.open,
+        id: 'getGuidePage',
+        description: 'A page of the documentation',
+        notes: 'For people. Programs find the same as Markdown at `/api/public/docs/{page}.md`.',
+        tags,
+        validate: { params: guideParams },
+        app: { errors: ['NOT_FOUND'] },
+        response: {
+          status: { 200: html, 301: true, 404: Joi.alternatives(failure, html) },
+          sample: 0,
+        },
+      },
+    },
+    {
+      method: 'GET',
       path: '/api/public/docs/{path*}',
       handler(request, h) {
         const path = String(request.params.path ?? '')
         const file = pageFile(path)
-        if (!prefersHtml(request))
-          return h.file(file, { confine: false }).type('text/markdown').vary('Accept')
-        const { content, tag } = documentationPage(path.replace(/\.md$/, ''))
-        return sendPage(h, content, scriptPolicy, { cache: 'no-cache' }).vary('Accept').etag(tag)
+        const reply = prefersHtml(request)
+          ? h.redirect(pageAddress(path.slice(0, -'.md'.length))).permanent()
+          : h.file(file, { confine: false }).type('text/markdown')
+        return reply.vary('Accept')
       },
       options: {
         ...access.open,
         id: 'getGuide',
-        description: 'A page of the documentation',
-        notes: 'Markdown, or HTML for a client that prefers text/html, as browsers do.',
+        description: 'A page of the documentation as Markdown',
+        notes: 'A client that prefers text/html, as browsers do, is redirected to the page under `/guide`.',
         tags,
         validate: { params: pageParams },
         app: { path: '/api/public/docs/{path}.md', errors: ['FORBIDDEN', 'NOT_FOUND'] },
         response: {
           status: {
-            200: Joi.alternatives(markdown, html).description('The page'),
+            200: markdown.description('The page'),
+            301: true,
             404: Joi.alternatives(failure, html),
           },
           sample: 0,

@@ -30,6 +30,10 @@ export const pageParams = Joi.object({
   path: Joi.string().allow('').description('A page, such as getting-started'),
 })
 
+export const guideParams = Joi.object({
+  page: Joi.string().max(200).required().description('A page, such as getting-started'),
+})
+
 export const assetParams = (files: readonly string[]) => Joi.object({ file: Joi.valid(...files).required() })
 
 export const html = Joi.string().meta({ contentType: 'text/html' })

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../server/markup.ts'
-import { pageGroups, PREFIX } from './doc-pages.ts'
+import { pageAddress, pageGroups } from './doc-pages.ts'
 import { renderSearch, siteScripts } from './docs-site.ts'
 import { renderHeader, renderPage } from './page-shell.ts'
 
@@ -22,7 +22,7 @@ export function renderStart(baseUrl: string): string {
   const groups = [
     ...pageGroups.map(({ title, pages }) => ({
       title,
-      links: pages.map(({ name, title, text }) => [`${PREFIX}${name}.md`, title, text] as const),
+      links: pages.map(({ name, title, text }) => [pageAddress(name), title, text] as const),
     })),
     { title: 'API', links: REFERENCES },
   ]
@@ -53,7 +53,7 @@ export function renderStart(baseUrl: string): string {
               ${request('/sdk/alerts/inbox')}
             </li>
           </ol>
-          <p><a href="${PREFIX}getting-started.md">Continue with getting started</a></p>
+          <p><a href="${pageAddress('getting-started')}">Continue with getting started</a></p>
         </section>
         <nav aria-labelledby="documentation">
           <h2 id="documentation">Documentation</h2>

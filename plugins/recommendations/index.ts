@@ -23,7 +23,7 @@ export const recommendations = feature<RecommendationsApi>({
       group: 'Monitoring',
       order: 104,
       description: 'Checks that constraints, profiles, names and history of tables speak for.',
-      page: '/api/public/docs/recommendations.md',
+      page: '/guide/recommendations',
     },
     watch: {
       title: 'Watch tables',
@@ -31,14 +31,14 @@ export const recommendations = feature<RecommendationsApi>({
       order: 105,
       description:
         'Row counts, freshness, keys and recommended checks of many tables, set up by one request.',
-      page: '/api/public/docs/checks.md#watch-many-tables-at-once',
+      page: '/guide/checks#watch-many-tables-at-once',
     },
     coverage: {
       title: 'Coverage',
       group: 'Monitoring',
       order: 160,
       description: 'Which tables are watched by which checks.',
-      page: '/api/public/docs/coverage.md',
+      page: '/guide/coverage',
     },
   },
   api(server) {

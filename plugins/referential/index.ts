@@ -15,7 +15,7 @@ export const referential = feature<ReferentialApi>({
       group: 'Monitoring',
       order: 140,
       description: 'Rows whose parents are missing.',
-      page: '/api/public/docs/checks.md',
+      page: '/guide/checks',
     },
   },
   make({ db, plugins: { catalog, operatingSchedules, checks } }) {

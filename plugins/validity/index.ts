@@ -19,7 +19,7 @@ export const validity = feature<ValidityApi>({
       group: 'Monitoring',
       order: 120,
       description: 'Rules for the values of columns.',
-      page: '/api/public/docs/validity.md',
+      page: '/guide/validity',
     },
   },
   make(server) {

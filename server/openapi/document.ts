@@ -7,7 +7,12 @@ export interface OpenApiDocument {
   info: { title: string; version: string; [field: string]: unknown }
   servers: { url: string }[]
   externalDocs?: { url: string; description?: string }
-  tags: { name: string; description?: string; 'x-displayName'?: string; externalDocs?: { url: string } }[]
+  tags: {
+    name: string
+    description?: string
+    'x-displayName'?: string
+    externalDocs?: { description: string; url: string }
+  }[]
   'x-tagGroups': { name: string; tags: string[] }[]
   paths: Record<string, Record<string, Operation>>
   webhooks?: Record<string, object>

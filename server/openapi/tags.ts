@@ -34,7 +34,9 @@ export function describeTags(names: Iterable<string>, { tags }: ApiParts, baseUr
     tags: sorted.map(({ name, tag }) => ({
       name,
       ...(tag && { 'x-displayName': tag.title, description: tag.description }),
-      ...(tag?.page !== undefined && { externalDocs: { url: baseUrl + tag.page } }),
+      ...(tag?.page !== undefined && {
+        externalDocs: { description: `Guide to ${tag.title}`, url: baseUrl + tag.page },
+      }),
     })),
     'x-tagGroups': [...groups].map(([name = 'Other', members]) => ({
       name,

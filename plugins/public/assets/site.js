@@ -29,43 +29,13 @@ const search = document.querySelector('search')
 if (search) {
   const [input, status, list] = search.children
   const MAX_RESULTS = 12
-  let sections
   search.hidden = false
 
-  const load = async () => {
-    sections ??= fetch(search.dataset.index).then(reply => reply.json())
-    return sections
-  }
-
-  const begins = (text, word) => text.startsWith(word) || text.includes(` ${word}`)
-  const scoreOf = (word, [, title, id, heading, , words]) => {
-    if (begins(heading.toLowerCase(), word)) return id ? 6 : 8
-    if (begins(title.toLowerCase(), word)) return 3
-    return begins(words, word) ? 1 : 0
-  }
-
-  /** The sections in which each word of the query begins a word; a word that is in no section is ignored. */
-  const find = async text => {
-    const all = await load()
-    const typed = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []
-    const words = typed.filter(word => all.some(section => scoreOf(word, section) > 0))
-    if (words.length === 0) return []
-    return all
-      .map(section => ({ section, scores: words.map(word => scoreOf(word, section)) }))
-      .filter(({ scores }) => !scores.includes(0))
-      .map(({ section, scores }) => ({ section, score: scores.reduce((sum, part) => sum + part) }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, MAX_RESULTS)
-      .map(({ section: [page, title, id, heading, summary] }) => ({
-        href: `/api/public/docs/${page}.md${id && `#${id}`}`,
-        name: title === heading ? title : `${title} › ${heading}`,
-        summary,
-      }))
-  }
+  const finder = () => import('/assets/guide-search.js')
 
   const show = async () => {
     const text = input.value.trim()
-    const found = text === '' ? [] : await find(text)
+    const found = text === '' ? [] : await (await finder()).findSections(text, MAX_RESULTS)
     if (text !== input.value.trim()) return
     list.hidden = text === ''
     status.textContent = text === '' ? '' : `${found.length || 'No'} results`
@@ -92,7 +62,7 @@ if (search) {
     list.hidden = true
   }
 
-  input.addEventListener('focus', load)
+  input.addEventListener('focus', async () => (await finder()).loadSections())
   input.addEventListener('input', show)
   list.addEventListener('click', clear)
   search.addEventListener('keydown', event => {

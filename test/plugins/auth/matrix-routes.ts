@@ -143,6 +143,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /redoc/start.js': { access: 'open' },
   'GET /redoc/assets/{file}': { access: 'open', at: { file: '=redoc.standalone.js' } },
   'GET /guide': { access: 'open' },
+  'GET /guide/{page}': { access: 'open', at: { page: '=index' } },
   // The console: pages and files, and the sign-in that it keeps in a cookie.
   'GET /': { access: 'open' },
   'GET /catalog': { access: 'open' },

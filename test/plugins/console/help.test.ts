@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PREFIX } from '../../../plugins/public/doc-pages.ts'
+import { pageAddress } from '../../../plugins/public/doc-pages.ts'
 import { startServer } from '../../helpers/server.ts'
 
 const { server } = await startServer(t)
@@ -17,7 +17,7 @@ const links = sources.flatMap(({ name, text }) => [
     const [page, section] = link.split('#')
     return { name, page, section }
   }),
-  ...[...text.matchAll(/\/api\/public\/docs\/([\w-]+)\.md(?:#([\w-]+))?/g)].map(([, page, section]) => ({
+  ...[...text.matchAll(/\/guide\/([\w-]+)(?:#([\w-]+))?/g)].map(([, page, section]) => ({
     name,
     page,
     section,
@@ -27,10 +27,7 @@ const links = sources.flatMap(({ name, text }) => [
 t.test('each question mark and link leads to a page that exists, and to a section of it', async t => {
   t.ok(links.length >= 20)
   for (const { name, page, section } of links) {
-    const { statusCode, payload } = await server.inject({
-      url: `${PREFIX}${page}.md`,
-      headers: { accept: 'text/html' },
-    })
+    const { statusCode, payload } = await server.inject(pageAddress(page!))
     t.equal(statusCode, 200, `${name}: ${page}`)
     if (section !== undefined) t.match(payload, ` id="${section}"`, `${name}: ${page}#${section}`)
   }

@@ -34,8 +34,8 @@ async function tryPages() {
   const unsubscribe = `/api/public/unsubscribe?${new URLSearchParams({ email, token }).toString()}`
   const pages = {
     start: { path: '/guide', ready: 'h1' },
-    documentation: { path: '/api/public/docs/operations.md', ready: '.copy >> nth=0' },
-    contents: { path: '/api/public/docs/index.md', ready: 'search:not([hidden])' },
+    documentation: { path: '/guide/operations', ready: '.copy >> nth=0' },
+    contents: { path: '/guide/index', ready: 'search:not([hidden])' },
     docs: { path: '/docs', ready: '.opblock-tag-section >> nth=0' },
     redoc: { path: '/redoc', ready: '[role=menu] >> nth=0' },
     unsubscribe: { path: unsubscribe, ready: '[role=switch]' },
@@ -83,7 +83,7 @@ async function tryPages() {
     })
   }
 
-  for (const [name, path] of Object.entries({ start: '/guide', documentation: '/api/public/docs/badges.md' }))
+  for (const [name, path] of Object.entries({ start: '/guide', documentation: '/guide/badges' }))
     t.test(
       `what can be used on the page ${name} is reached by keyboard and seen to be, and leads somewhere`,
       async t => {
@@ -110,7 +110,7 @@ async function tryPages() {
     t.strictSame(await themeOf(page), [undefined, 'rgb(246, 247, 249)'], 'by default that of the system')
     await page.evaluate(`localStorage.setItem('tidemark.theme', 'dark')`)
     const other = await page.context().newPage()
-    await other.goto(`${origin}/api/public/docs/drift.md`)
+    await other.goto(`${origin}/guide/drift`)
     t.strictSame(await themeOf(other), dark)
     // A storage event comes to all pages but the one that changed it.
     await other.evaluate(`localStorage.setItem('tidemark.theme', 'light')`)
@@ -121,9 +121,16 @@ async function tryPages() {
     await page.context().close()
   })
 
+  t.test('a page fits a window with a scrollbar that takes room', async t => {
+    const { page } = await open(browser, { viewport: { width: 1265, height: 800 } })
+    await page.goto(`${origin}/guide/drift`)
+    t.ok((await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')) <= 0)
+    await page.context().close()
+  })
+
   t.test('the bar leads back to the console', async t => {
     const { page } = await open(browser)
-    await page.goto(`${origin}/api/public/docs/drift.md`)
+    await page.goto(`${origin}/guide/drift`)
     await page.getByRole('link', { name: 'Open the console' }).click()
     await page.waitForURL(`${origin}/`)
     t.match(await page.title(), /Tidemark$/)
@@ -132,12 +139,12 @@ async function tryPages() {
 
   t.test('the first stop skips to the content', async t => {
     const { page } = await open(browser)
-    await page.goto(`${origin}/api/public/docs/drift.md`)
+    await page.goto(`${origin}/guide/drift`)
     await page.keyboard.press('Tab')
     t.equal(await page.evaluate('document.activeElement.getBoundingClientRect().top >= 0'), true, 'is seen')
     await page.keyboard.press('Enter')
     // The key is answered before the page has followed the link.
-    await page.waitForURL('**/drift.md#main')
+    await page.waitForURL('**/drift#main')
     await page.context().close()
   })
 
@@ -151,7 +158,7 @@ async function tryPages() {
     await page.keyboard.press('ArrowDown')
     t.strictSame(await page.evaluate('faults.focus()'), [])
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/api/public/docs/webhooks.md#verify-the-signature')
+    await page.waitForURL('**/guide/webhooks#verify-the-signature')
     await page.keyboard.press('/')
     await page.keyboard.type('verify the signature xyzzy')
     await page.locator('#results a').first().waitFor()
@@ -165,7 +172,7 @@ async function tryPages() {
 
   t.test('a code block is copied as it is', async t => {
     const { page } = await open(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
-    await page.goto(`${origin}/api/public/docs/getting-started.md`)
+    await page.goto(`${origin}/guide/getting-started`)
     await page.getByRole('button', { name: 'Copy' }).first().click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const [, first] = /```sh\n([\s\S]*?)\n```/.exec(pageText('getting-started')) ?? []
@@ -178,11 +185,11 @@ async function tryPages() {
     async t => {
       const viewport = { width: 360, height: 800 }
       const { page } = await open(browser, { javaScriptEnabled: false, viewport })
-      await page.goto(`${origin}/api/public/docs/drift.md`)
+      await page.goto(`${origin}/guide/drift`)
       t.equal(await page.locator('search, .copy').filter({ visible: true }).count(), 0)
       await page.getByRole('button', { name: 'Pages' }).click()
       await page.getByRole('link', { name: 'Freshness', exact: true }).click()
-      await page.waitForURL('**/freshness.md')
+      await page.waitForURL('**/guide/freshness')
       await page.context().close()
     },
   )
@@ -190,7 +197,7 @@ async function tryPages() {
   t.test('no page of the documentation scrolls sideways on a phone', async t => {
     const { page, seen } = await open(browser, { viewport: { width: 360, height: 800 } })
     for (const name of pageNames) {
-      await page.goto(`${origin}/api/public/docs/${name}.md`)
+      await page.goto(`${origin}/guide/${name}`)
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
       t.ok(overflow <= 0, name)
       t.strictSame(await page.evaluate('faults.structure()'), [], name)

@@ -69,7 +69,7 @@ t.test('an unknown address gives people a page, and programs the error body', as
 
 t.test('the start page leads to every page of the documentation', async t => {
   const { body } = await ask('GET', '/guide')
-  for (const name of pageNames) t.match(body, `href="/api/public/docs/${name}.md"`)
+  for (const name of pageNames) t.match(body, `href="/guide/${name}"`)
 })
 
 t.test(

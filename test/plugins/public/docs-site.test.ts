@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pageNames, PREFIX } from '../../../plugins/public/doc-pages.ts'
+import { pageAddress, pageNames, PREFIX } from '../../../plugins/public/doc-pages.ts'
 import { searchIndex } from '../../../plugins/public/docs-site.ts'
 import { startServer } from '../../helpers/server.ts'
 import { pageText } from './docs-blocks.ts'
@@ -9,13 +9,25 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/web
 const MAX_INDEX_BYTES = 165_000
 
 const get = (url: string, headers: Record<string, string> = {}) => server.inject({ url, headers })
-const page = (name: string) => get(`${PREFIX}${name}.md`, { accept: BROWSER })
+const page = (name: string) => get(pageAddress(name), { accept: BROWSER })
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = '']) => found)
 
-t.test('a client that prefers HTML gets HTML, every other one Markdown', async t => {
-  const types = {
-    'text/html': [BROWSER, 'text/html', 'text/html, */*', 'text/markdown;q=0.5, text/html'],
-    'text/markdown': [
+t.test('a page has a short address, and the former one leads browsers there', async t => {
+  const { statusCode, headers, payload } = await get('/guide/drift')
+  t.match([statusCode, headers['content-type']], [200, /^text\/html/])
+  t.match(payload, 'href="/guide/freshness"', 'other pages too')
+  t.notMatch(payload, /href="[^"]*\.md/)
+  for (const former of [`${PREFIX}drift.md`, '/guide/drift.md'])
+    t.match(await get(former, { accept: BROWSER }), {
+      statusCode: 301,
+      headers: { location: '/guide/drift' },
+    })
+})
+
+t.test('a client that prefers HTML is led to the page, every other one gets Markdown', async t => {
+  const replies = {
+    301: [BROWSER, 'text/html', 'text/html, */*', 'text/markdown;q=0.5, text/html'],
+    200: [
       undefined,
       '*/*',
       'text/markdown',
@@ -26,11 +38,11 @@ t.test('a client that prefers HTML gets HTML, every other one Markdown', async t
       'application/json',
     ],
   }
-  for (const [type, accepts] of Object.entries(types)) {
+  for (const [status, accepts] of Object.entries(replies)) {
     for (const accept of accepts) {
       const { statusCode, headers } = await get(`${PREFIX}drift.md`, accept === undefined ? {} : { accept })
-      t.equal(statusCode, 200)
-      t.match(headers['content-type'], type, String(accept))
+      t.equal(statusCode, Number(status), String(accept))
+      if (statusCode === 200) t.match(headers['content-type'], 'text/markdown', String(accept))
       t.match(headers.vary, /\baccept\b(?!-)/i)
     }
   }
@@ -38,14 +50,12 @@ t.test('a client that prefers HTML gets HTML, every other one Markdown', async t
 
 t.test('each form has its own ETag, and is not sent again to a client that has it', async t => {
   const tags = new Set<string>()
-  for (const accept of [BROWSER, '*/*']) {
-    const { headers } = await get(`${PREFIX}drift.md`, { accept })
+  for (const address of [pageAddress('drift'), `${PREFIX}drift.md`]) {
+    const { headers } = await get(address)
     const tag = String(headers.etag)
     tags.add(tag)
     t.equal(headers['cache-control'], 'no-cache')
-    t.equal((await get(`${PREFIX}drift.md`, { accept, 'if-none-match': tag })).statusCode, 304)
-    const other = accept === BROWSER ? '*/*' : BROWSER
-    t.equal((await get(`${PREFIX}drift.md`, { accept: other, 'if-none-match': tag })).statusCode, 200)
+    t.equal((await get(address, { 'if-none-match': tag })).statusCode, 304)
   }
   t.equal(tags.size, 2)
 })
@@ -68,8 +78,8 @@ t.test('every link and anchor of every page leads somewhere', async t => {
     const { payload } = await page(name)
     const all = matches(payload, /\bid="([^"]+)"/g)
     t.equal(new Set(all).size, all.length, `${name}: no id occurs twice`)
-    ids.set(`${PREFIX}${name}.md`, new Set(all))
-    links.set(`${PREFIX}${name}.md`, matches(payload, /\b(?:href|src)="([^"]*)"/g))
+    ids.set(pageAddress(name), new Set(all))
+    links.set(pageAddress(name), matches(payload, /\b(?:href|src)="([^"]*)"/g))
   }
   const others = new Set<string>()
   for (const [from, found] of links) {

@@ -63,10 +63,16 @@ export function assetAddress(asset: { id: string; qualified_name: string; asset_
     ? sourceAddress(asset.qualified_name)
     : tableAddress(asset.qualified_name)
 }
+/** The page of a check: its table, with the check open. */
+export const checkAddress = ({ id, qualified_name: table }: { id: string; qualified_name: string }) =>
+  withQuery(tableAddress(table), { check: id })
 export const sourceAddress = (name: string) => `/sources/${encodeURIComponent(name)}`
 
 /** Paths that the server renders: links to them load a page. */
-const ELSEWHERE = /^\/(api|docs|redoc|guide|health|openapi\.json|assets|badges|console)(\/|$)/
+const ELSEWHERE = /^\/(api|docs|redoc|guide|health|openapi\.json|assets|badges|console)([/#?]|$)/
+
+/** Whether an address is no screen of the console. */
+export const isElsewhere = (address: string) => ELSEWHERE.test(address)
 
 /** Makes links within the console change the screen instead of loading the page. */
 export function followLinks(): void {
@@ -76,7 +82,7 @@ export function followLinks(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element).closest?.('a[href]')
     if (!(link instanceof HTMLAnchorElement) || link.target || link.origin !== location.origin) return
-    if (ELSEWHERE.test(link.pathname) || link.getAttribute('href')?.startsWith('#')) return
+    if (isElsewhere(link.pathname) || link.getAttribute('href')?.startsWith('#')) return
     event.preventDefault()
     navigate(link.pathname + link.search)
   })

@@ -13,7 +13,7 @@ export function FirstSource({ text, isScreen = false }: { text: string; isScreen
       ${
         canWrite()
           ? html`<a class="button primary" href="/sources?add=">${texts.addASource}</a>`
-          : html`<a class="button" href="/api/public/docs/getting-started.md#connect-your-own-database"
+          : html`<a class="button" href="/guide/getting-started#connect-your-own-database"
               >How to add a source</a
             >`
       }

@@ -62,7 +62,7 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
       <button class="find" onClick=${() => setLayer('palette')}>
         <${Icon} name="search" /><span>${texts.openPalette}</span><kbd>Ctrl K</kbd>
       </button>
-      <a class="button plain" href="/api/public/docs/index.md" title=${texts.guide}>
+      <a class="button plain" href="/guide/index" title=${texts.guide}>
         <${Icon} name="guide" /><span class="wide">${texts.guide}</span>
       </a>
       <${Account} who=${who} showKeys=${() => setLayer('keys')} />

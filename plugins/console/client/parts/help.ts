@@ -7,7 +7,7 @@ export function Help({ page, about }: { page: string; about: string }) {
   const [name, section] = page.split('#')
   return html`<a
     class="help"
-    href=${`/api/public/docs/${name}.md${section ? `#${section}` : ''}`}
+    href=${`/guide/${name}${section ? `#${section}` : ''}`}
     target="_blank"
     aria-label=${texts.helpAbout(about)}
     title=${texts.helpAbout(about)}

@@ -1,30 +1,22 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { api } from '../lib/api.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { navigate, sourceAddress, tableAddress } from '../lib/router.ts'
+import { isElsewhere, navigate } from '../lib/router.ts'
 import { canAdminister } from '../lib/session.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
-import type { IconName } from './icon-paths.ts'
 import { Icon } from './icons.ts'
 import { SCREENS } from './navigation.ts'
+import { search, type Result } from './palette-search.ts'
 import { describeError } from './states.ts'
 
-interface Result {
-  address: string
-  name: string
-  detail: string
-  icon: IconName
-}
-
 const OTHERS: readonly Result[] = [
-  { address: '/recommendations', name: texts.recommendations, detail: '', icon: 'check' },
-  { address: '/schedules', name: 'Operating schedules', detail: '', icon: 'clock' },
   { address: '/settings', name: texts.settings, detail: '', icon: 'settings' },
   { address: '/settings/teams', name: texts.teams, detail: '', icon: 'user' },
-  { address: '/api/public/docs/index.md', name: texts.guide, detail: '', icon: 'guide' },
+  { address: '/guide/index', name: texts.guide, detail: '', icon: 'guide' },
 ]
+/** After the last letter, before it is searched. */
+const PAUSE_MS = 150
 /** What only admins may see. */
 const FOR_ADMINS: readonly Result[] = [
   { address: '/settings/people', name: texts.people, detail: '', icon: 'user' },
@@ -33,35 +25,11 @@ const FOR_ADMINS: readonly Result[] = [
   { address: '/settings/operations', name: texts.operations, detail: '', icon: 'settings' },
 ]
 
-async function search(text: string, signal: AbortSignal): Promise<Result[]> {
-  const { data } = await api.get('/api/v1/sdk/search', { query: { q: text, limit: 8 }, signal })
-  return [
-    ...data.tables.map(({ qualified_name: name, asset_type: kind }) => ({
-      address: tableAddress(name),
-      name,
-      detail: kind.replaceAll('_', ' '),
-      icon: 'catalog' as const,
-    })),
-    ...data.columns.map(({ name, qualified_name: table, data_type: type }) => ({
-      address: tableAddress(table, 'columns'),
-      name: `${table}.${name}`,
-      detail: type,
-      icon: 'key' as const,
-    })),
-    ...data.sources.map(({ name, qualified_name: qualified }) => ({
-      address: sourceAddress(qualified),
-      name,
-      detail: texts.source.toLowerCase(),
-      icon: 'sources' as const,
-    })),
-  ]
-}
-
 /** Search over everything that has a page, opened by Ctrl-K or `/`. */
 export function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState('')
   const [place, setPlace] = useState(0)
-  const term = useDebounced(text.trim(), 120)
+  const term = useDebounced(text.trim(), PAUSE_MS)
   const found = useData(term ? `search ${term}` : null, signal => search(term, signal))
   // Results of a former term must not be opened by an Enter that comes soon after the last letter.
   const isPending = text.trim() !== term || found.isLoading
@@ -80,7 +48,7 @@ export function Palette({ close }: { close: () => void }) {
   })
   const open = ({ address }: Result) => {
     close()
-    if (address.startsWith('/api/')) location.assign(address)
+    if (isElsewhere(address)) location.assign(address)
     else navigate(address)
   }
   const onKeyDown = (event: KeyboardEvent) => {

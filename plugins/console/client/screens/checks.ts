@@ -3,7 +3,7 @@ import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { countOf } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { changeQuery, navigate, tableAddress, useQuery, withQuery } from '../lib/router.ts'
+import { changeQuery, checkAddress, navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
 import { RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
@@ -61,7 +61,7 @@ export function Checks() {
   const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
     name: texts.check,
     openText: 'Open the check',
-    open: check => navigate(addressOf(check)),
+    open: check => navigate(checkAddress(check)),
     select: { nameOf: ({ name }) => name, allLabel: 'Select all checks of this page' },
   })
   useTitle(texts.checks)
@@ -110,9 +110,6 @@ export function Checks() {
   </div>`
 }
 
-/** The table of a check, with its chart. */
-const addressOf = ({ qualified_name: table, id }: Check) => withQuery(tableAddress(table), { check: id })
-
 function CheckFilters({ kinds, isFiltered }: { kinds: readonly Kind[]; isFiltered: boolean }) {
   const clear = Object.fromEntries([...FILTERS, 'offset'].map(name => [name, null]))
   return html`<div class="filters">
@@ -147,7 +144,7 @@ function NoChecks({ isFiltered }: { isFiltered: boolean }) {
   return html`<${EmptyUnlessNew} text="Checks can be added once Tidemark knows your tables.">
     <${Empty} title="No check watches your data yet">
       <p>${texts.noChecksText}</p>
-      <p><a class="button primary" href="/api/public/docs/checks.md">${texts.howToAddChecks}</a></p>
+      <p><a class="button primary" href="/guide/checks">${texts.howToAddChecks}</a></p>
     <//>
   <//>`
 }
@@ -157,7 +154,7 @@ const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): 
     label: texts.check,
     isName: true,
     cell: check =>
-      html`<${NameLink} href=${addressOf(check)} name=${check.name} />
+      html`<${NameLink} href=${checkAddress(check)} name=${check.name} />
         ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}`,
   },
   {

@@ -172,7 +172,7 @@ export function SignIn() {
   const notice = useSignal(signInNotice)
   return html`<${Card} title="Sign in to Tidemark" text=${notice || 'Know when your data is wrong.'}>
     <${PasswordForm} hasDemo=${pageSettings.hasDemo} />
-    <p class="foot"><a href="/api/public/docs/index.md">Read the documentation</a></p>
+    <p class="foot"><a href="/guide/index">Read the documentation</a></p>
   <//>`
 }
 

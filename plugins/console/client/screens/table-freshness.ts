@@ -55,9 +55,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
         ${
           !canWrite() &&
           html`<p>
-            <a class="button primary" href="/api/public/docs/freshness.md#watch-a-table"
-              >How to watch freshness</a
-            >
+            <a class="button primary" href="/guide/freshness#watch-a-table">How to watch freshness</a>
           </p>`
         }
       <//>

@@ -118,7 +118,7 @@ function CheckTable({ table, reload }: TabProps) {
                           href=${withQuery('/recommendations', { source: table.qualified_name })}
                           >${texts.recommendations}</a
                         >`
-                    : html`<a class="button primary" href="/api/public/docs/validity.md#make-a-rule"
+                    : html`<a class="button primary" href="/guide/validity#make-a-rule"
                         >${texts.howToAddChecks}</a
                       >`
                 }

@@ -35,7 +35,7 @@ export function LineageTab({ table }: TabProps) {
               Tidemark reads views and foreign keys at each discovery. dbt, OpenLineage and the API add what
               it cannot read.
             </p>
-            <p><a class="button" href="/api/public/docs/lineage.md">How lineage is found</a></p>
+            <p><a class="button" href="/guide/lineage">How lineage is found</a></p>
           <//>`
         : lineage.graph &&
           html`<section class="lineage">

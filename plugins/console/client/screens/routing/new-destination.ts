@@ -133,9 +133,7 @@ export function SigningSecret({ secret, text, close }: { secret: string; text: s
   >
     <p class="quiet">
       ${routingTexts.verifyText}${' '}
-      <a href="/api/public/docs/webhooks.md#verify-the-signature" target="_blank"
-        >How a receiver verifies a message</a
-      >
+      <a href="/guide/webhooks#verify-the-signature" target="_blank">How a receiver verifies a message</a>
     </p>
   <//>`
 }
