@@ -69,17 +69,17 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     </header>
     <nav class="screens" aria-label=${texts.navigation}>
       ${SCREENS.map(
-        ({ address, name, short, icon, isWide }) =>
-          html`<a
-            key=${address}
-            href=${address}
-            class=${isWide ? 'wide-only' : ''}
-            aria-current=${isCurrentScreen(address, path) ? 'page' : undefined}
-          >
-            <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
-            ${short && html`<span class="short">${short}</span>`}
-            ${address === '/alerts' && open ? html`<span class="count">${open}</span>` : null}
-          </a>`,
+        ({ address, name, short, icon, isWide, group }) =>
+          html`${group && html`<span class="group">${group}</span>`}<a
+              key=${address}
+              href=${address}
+              class=${isWide ? 'wide-only' : ''}
+              aria-current=${isCurrentScreen(address, path) ? 'page' : undefined}
+            >
+              <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
+              ${short && html`<span class="short">${short}</span>`}
+              ${address === '/alerts' && open ? html`<span class="count">${open}</span>` : null}
+            </a>`,
       )}
     </nav>
     <main id="main" tabindex="-1">${children}</main>

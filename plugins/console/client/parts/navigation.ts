@@ -10,16 +10,27 @@ export const SCREENS: readonly {
   key: string
   /** Whether a small window has no room for it; the account's menu has it there. */
   isWide?: boolean
+  /** The heading of the group that begins with it. */
+  group?: string
 }[] = [
   { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
   { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
   { address: '/incidents', name: texts.incidents, icon: 'incidents', key: 'i', isWide: true },
-  { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c' },
-  { address: '/checks', name: texts.checks, icon: 'check', key: 'k' },
+  { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c', group: texts.groupData },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
   { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+  { address: '/checks', name: texts.checks, icon: 'check', key: 'k', group: texts.groupChecks },
+  { address: '/recommendations', name: texts.recommendations, icon: 'idea', key: 'n', isWide: true },
   { address: '/contracts', name: texts.contracts, icon: 'guide', key: 't', isWide: true },
-  { address: '/routing', name: texts.routing, icon: 'routing', key: 'r', isWide: true },
+  { address: '/schedules', name: texts.schedules, icon: 'clock', key: 'h', isWide: true },
+  {
+    address: '/routing',
+    name: texts.routing,
+    icon: 'routing',
+    key: 'r',
+    isWide: true,
+    group: texts.groupNotifications,
+  },
 ]
 
 /** Whether a path belongs to the screen of an address; a table belongs to the catalog. */
