@@ -324,7 +324,7 @@ export const hoursInput = Joi.array()
       end: timeOfDay(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, '00:00 to 24:00').description(
         'At or before the start, it is on the next day: 22:00 to 06:00 is a night, 08:00 to 08:00 are 24 hours',
       ),
-    }),
+    }).label('WeeklyHours'),
   )
   .min(1)
   .max(100)

@@ -1,8 +1,8 @@
-import { api } from '../lib/api.ts'
-import { inWords } from '../lib/format.ts'
-import { checkAddress, sourceAddress, tableAddress } from '../lib/router.ts'
-import { texts } from '../texts.ts'
-import type { IconName } from './icon-paths.ts'
+import { api } from '../../lib/api.ts'
+import { inWords } from '../../lib/format.ts'
+import { checkAddress, sourceAddress, tableAddress } from '../../lib/router.ts'
+import { texts } from '../../texts.ts'
+import type { IconName } from '../icon-paths.ts'
 
 /** What the palette offers: a page, with the words that say what it is. */
 export interface Result {
@@ -13,7 +13,7 @@ export interface Result {
 }
 
 const ASSET_LIMIT = 8
-/** Of incidents, of alerts, of checks and of sections of the documentation. */
+/** The most incidents, alerts, checks and sections of the documentation, each. */
 const OTHER_LIMIT = 4
 /** One letter is in nearly all of them. */
 const MIN_LETTERS = 2
