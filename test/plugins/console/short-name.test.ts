@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shortenMiddle, shortNames } from '../../../plugins/console/client/parts/short-name.ts'
+import { shortenMiddle, shortNames } from '../../../plugins/console/client/parts/table/short-name.ts'
 
 t.test('a name is as short as it can be without being that of another', async t => {
   const shorten = (...names: string[]) => [...shortNames(names).values()]

@@ -3,12 +3,11 @@ import { api } from '../lib/api.ts'
 import type { Data } from '../lib/data.ts'
 import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
-import { changeQuery, tableAddress, useQuery } from '../lib/router.ts'
+import { changeQuery, useQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
 import { DataTable, type Column } from './table/data-table.ts'
 import { lazy } from './lazy.ts'
-import { NameLink, shortNames } from './short-name.ts'
 import { Status } from './status.ts'
 import { Ago } from './time.ts'
 
@@ -22,16 +21,16 @@ const ChangeImpact = lazy(async () => (await import('../screens/impact/change-im
 /** Schema changes, each with what was before beside what is now; one is opened with what it hits. */
 export function ChangeList({
   changes,
-  withTable = false,
+  tableColumn = false,
   accepted,
 }: {
   changes: readonly SchemaChange[]
-  withTable?: boolean
+  /** Names the table of each, where they are not all of one. */
+  tableColumn?: Column<SchemaChange> | false
   accepted: (id: string) => void
 }) {
   const [query] = useQuery()
   const openId = query.get('change')
-  const short = shortNames(changes.map(change => change.qualified_name))
   const columns: (Column<SchemaChange> | false)[] = [
     {
       label: 'Change',
@@ -48,15 +47,7 @@ export function ChangeList({
           >
         </button>`,
     },
-    withTable && {
-      label: texts.table,
-      cell: change =>
-        html`<${NameLink}
-          href=${tableAddress(change.qualified_name, 'changes')}
-          name=${change.qualified_name}
-          short=${short.get(change.qualified_name)}
-        />`,
-    },
+    tableColumn,
     {
       label: 'Before',
       cell: change => html`<${Definition} text=${change.old_value} className="removed" />`,
@@ -65,7 +56,7 @@ export function ChangeList({
       label: 'After',
       cell: change => html`<${Definition} text=${change.new_value} className="added" />`,
     },
-    { label: texts.impact, isState: true, cell: change => html`<${Status} status=${change.impact} />` },
+    { label: texts.impact, cellClass: 'state', cell: change => html`<${Status} status=${change.impact} />` },
     { label: 'Found', cell: change => html`<${Ago} at=${change.detected_at} />` },
     {
       label: texts.accept,

@@ -13,7 +13,7 @@ export type Check = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['d
 /** The status of a check, a link to its open alert, if there is one. */
 export const STATUS_COLUMN: Column<Check> = {
   label: texts.status,
-  isState: true,
+  cellClass: 'state',
   cell: check => {
     const status = html`<${Status} status=${check.status} />`
     return check.open_alert_id ? html`<a href=${`/alerts/${check.open_alert_id}`}>${status}</a>` : status

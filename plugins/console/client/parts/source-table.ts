@@ -48,7 +48,7 @@ export function SourceTable({
     { label: texts.engine, cell: source => source.source_type },
     {
       label: texts.connection,
-      isState: true,
+      cellClass: 'state',
       title: source => source.connection_message,
       cell: source => html`<${Status} status=${source.connection_status} />`,
     },

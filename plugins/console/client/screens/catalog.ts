@@ -12,7 +12,7 @@ import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.ts'
 import { readSort } from '../parts/table/table-head.ts'
 import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.ts'
-import { NameLink } from '../parts/short-name.ts'
+import { NameLink } from '../parts/table/short-name.ts'
 import { Empty, Loaded } from '../parts/states.ts'
 import { CheckCounts, Status } from '../parts/status.ts'
 import { Ago } from '../parts/time.ts'
@@ -178,8 +178,7 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.checks,
-    isState: true,
-    cellClass: 'wraps',
+    cellClass: 'state wraps',
     cell: ({ quality }) =>
       quality.status === 'none' && quality.pending === 0
         ? quiet(texts.notMonitored)

@@ -1,13 +1,15 @@
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
-import { changeQuery, useQuery } from '../lib/router.ts'
+import { changeQuery, tableAddress, useQuery } from '../lib/router.ts'
 import { ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
 import { Choice } from '../parts/filters.ts'
 import { Help } from '../parts/help.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.ts'
+import { NameLink, shortNames } from '../parts/table/short-name.ts'
 import { Empty, Loaded } from '../parts/states.ts'
+import type { Column } from '../parts/table/data-table.ts'
 import { Tabs } from '../parts/tabs.ts'
 import { texts } from '../texts.ts'
 
@@ -71,10 +73,19 @@ export function Changes() {
           ? html`<${Empty} title=${texts.noChanges}><p>${texts.noChangesText}</p><//>`
           : html`<${ChangeList}
                 changes=${changes}
-                withTable=${true}
+                tableColumn=${tableColumnOf(changes)}
                 accepted=${(id: string) => markAccepted(list, id)}
               />
               <${Paging} pagination=${pagination} />`}
     <//>
   </div>`
+}
+
+function tableColumnOf(changes: readonly SchemaChange[]): Column<SchemaChange> {
+  const short = shortNames(changes.map(change => change.qualified_name))
+  return {
+    label: texts.table,
+    cell: ({ qualified_name: name }) =>
+      html`<${NameLink} href=${tableAddress(name, 'changes')} name=${name} short=${short.get(name)} />`,
+  }
 }

@@ -14,8 +14,6 @@ export interface Column<Row> {
   isLabelHidden?: boolean
   /** What the list is sorted by, as the address says. */
   sort?: { name: string; first?: SortOrder; isDefault?: boolean }
-  /** Whether its cells stand beside the names of their rows where a phone shows a row in two lines (`two-line`). */
-  isState?: boolean
   className?: string
   /** A class that its head does not have. */
   cellClass?: string | ((row: Row) => string)
@@ -125,15 +123,17 @@ function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Prop
   )}`
 }
 
-function renderCell<Row>(column: Column<Row>, row: Row, key: number) {
-  const { cell, label, isName, isLabelHidden, isState, className, cellClass, title } = column
-  const ofRow = typeof cellClass === 'function' ? cellClass(row) : cellClass
-  const classes = [className, ofRow, isState && 'state'].filter(Boolean)
+function renderCell<Row>(
+  { cell, label, isName, className, cellClass, title }: Column<Row>,
+  row: Row,
+  key: number,
+) {
+  const classes = [className, typeof cellClass === 'function' ? cellClass(row) : cellClass]
   const attributes = {
     key,
-    class: classes.join(' ') || undefined,
+    class: classes.filter(Boolean).join(' ') || undefined,
     title: title?.(row),
-    'data-label': typeof label === 'string' && !isLabelHidden && !isName ? label : undefined,
+    'data-label': label,
   }
   return isName
     ? html`<th scope="row" ...${attributes}>${cell(row)}</th>`

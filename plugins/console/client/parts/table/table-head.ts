@@ -4,7 +4,7 @@ import { texts } from '../../texts.ts'
 
 export type SortOrder = 'asc' | 'desc'
 
-/** How a list is sorted, as the address says; undefined for the order of the API. @param names what it can be sorted by */
+/** How a list is sorted, as the address says. */
 export function readSort<N extends string>(
   query: URLSearchParams,
   names: readonly N[],
@@ -13,15 +13,12 @@ export function readSort<N extends string>(
   return sort && { sort, order: query.get('order') === 'desc' ? 'desc' : 'asc' }
 }
 
-/**
- * The head of a column that sorts the list: in one order, in the other, and not at all.
- * @param props.isDefault whether the list is sorted by it, in the first order, where the address names nothing
- */
+/** The head of a column that sorts the list. */
 export function SortHeader({
   name,
   label,
   first = 'asc',
-  isDefault = false,
+  isDefault,
 }: {
   name: string
   label: string
@@ -31,7 +28,7 @@ export function SortHeader({
   const [query] = useQuery()
   const order = readSort(query, [name])?.order ?? (isDefault && !query.has('sort') ? first : undefined)
   const other = first === 'asc' ? 'desc' : 'asc'
-  const next = order === undefined ? (isDefault ? null : first) : order === first ? other : null
+  const next = order === undefined ? first : order === first ? other : null
   const sort = () => changeQuery({ sort: next && name, order: next, offset: null })
   return html`<th scope="col" aria-sort=${order && (order === 'asc' ? 'ascending' : 'descending')}>
     <button class="sort" onClick=${sort}>
@@ -40,7 +37,7 @@ export function SortHeader({
   </th>`
 }
 
-/** Rows that are chosen for what is done to several at once. */
+/** Rows that are chosen. */
 export interface Selection<Row> {
   selected: ReadonlySet<string>
   setSelected: (ids: ReadonlySet<string>) => void
@@ -49,7 +46,7 @@ export interface Selection<Row> {
   allLabel: string
 }
 
-/** The cell of a table's head that selects all rows of the page, or none. */
+/** Selects all rows of the page, or none. */
 export function SelectAll({
   ids,
   of: { selected, setSelected, allLabel },
@@ -69,7 +66,7 @@ export function SelectAll({
   </td>`
 }
 
-/** The cell that selects one row. */
+/** Selects one row. */
 export function SelectCell({
   id,
   name,

@@ -1,4 +1,4 @@
-import { html } from '../lib/html.ts'
+import { html } from '../../lib/html.ts'
 
 /** Characters of a name that a column of a list has room for. */
 const MAX_LENGTH = 32
