@@ -1,15 +1,17 @@
 import { useEffect } from 'preact/hooks'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
+import { formatNumber } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
 import { Choice, SearchField } from '../../parts/filters.ts'
 import { EmptyUnlessNew } from '../../parts/first-source.ts'
 import { useSession, useTitle } from '../../parts/frame.ts'
 import { Help } from '../../parts/help.ts'
-import { Paging, readOffset } from '../../parts/paging.ts'
+import { readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { Shape, Status, toneOf } from '../../parts/status.ts'
+import { Shape, toneOf } from '../../parts/status.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { Tabs } from '../../parts/tabs.ts'
 import { Ago } from '../../parts/time.ts'
 import { incidentTexts as texts } from './texts.ts'
@@ -118,28 +120,43 @@ function IncidentList() {
                 <//>
               <//>`
             : html`<${Empty} title="No incident matches" />`
-          : html`<${IncidentItems} incidents=${incidents} /><${Paging} pagination=${pagination} />`}
+          : html`<${DataTable}
+              label=${texts.title}
+              className="incidents stacked two-line"
+              columns=${COLUMNS}
+              rows=${incidents}
+              paging=${pagination}
+            />`}
     <//>
   </div>`
 }
 
-function IncidentItems({ incidents }: { incidents: IncidentsPage['incidents'] }) {
-  return html`<ul class="list incidents">
-    ${incidents.map(
-      ({ id, severity, status, title, assignee, created_at: at, ...counts }) =>
-        html`<li key=${id}>
-          <a href=${`/incidents/${id}`}>
-            <${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}</span>
-            <span class="text"><bdi>${title}</bdi></span>
-            <${Status} status=${status} />
-            <span class="quiet">${texts.size(counts.alert_count, counts.asset_count)}</span>
-            ${assignee && html`<span class="chip"><bdi>${assignee.full_name ?? assignee.email}</bdi></span>`}
-            <${Ago} at=${at} />
-          </a>
-        </li>`,
-    )}
-  </ul>`
-}
+const COLUMNS: Column<IncidentsPage['incidents'][number]>[] = [
+  {
+    label: texts.incident,
+    isName: true,
+    cell: ({ id, severity, title }) =>
+      html`<span class="with-shape"
+        ><${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}: </span
+        ><a href=${`/incidents/${id}`} title=${title}><bdi>${title}</bdi></a></span
+      >`,
+  },
+  {
+    label: texts.state,
+    cellClass: 'state',
+    cell: ({ status }) => html`<span class="chip">${texts.states[status]}</span>`,
+  },
+  { label: texts.alerts, className: 'right', cell: ({ alert_count: count }) => formatNumber(count) },
+  { label: texts.tables, className: 'right', cell: ({ asset_count: count }) => formatNumber(count) },
+  {
+    label: texts.assignee,
+    cell: ({ assignee }) =>
+      assignee
+        ? html`<bdi>${assignee.full_name ?? assignee.email}</bdi>`
+        : html`<span class="quiet">${texts.unassigned}</span>`,
+  },
+  { label: texts.age, className: 'right', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
+]
 
 /** How long incidents took, which a team looks at once in a while. */
 function LastMonth() {

@@ -15,6 +15,16 @@ export const incidentTexts = {
   alerts: 'Alerts',
   size: (alerts: number, tables: number) => `${countOf(alerts, 'alert')} on ${countOf(tables, 'table')}`,
   opened: 'Opened',
+  state: 'State',
+  states: {
+    open: 'open',
+    acknowledged: 'acknowledged',
+    snoozed: 'snoozed',
+    resolved: 'resolved',
+    dismissed: 'dismissed',
+  },
+  tables: 'Tables',
+  age: 'Age',
   lastMonth: 'In the last 30 days',
   medians: (acknowledge: number | null, resolve: number | null) =>
     `half were acknowledged within ${span(acknowledge)} and resolved within ${span(resolve)}`,
