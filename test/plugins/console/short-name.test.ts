@@ -1,7 +1,7 @@
 import t from 'tap'
 import { shortenMiddle, shortNames } from '../../../plugins/console/client/parts/table/short-name.ts'
 
-t.test('a name is as short as it can be without being that of another', async t => {
+t.test('a name is as short as no other name of the list ends with', async t => {
   const shorten = (...names: string[]) => [...shortNames(names).values()]
   t.same(shorten('shop.main.public.orders', 'store.main.public.customers'), ['orders', 'customers'])
   t.same(shorten('shop.main.public.orders', 'shop.main.private.orders'), ['public.orders', 'private.orders'])

@@ -17,7 +17,7 @@ function endsOf(name: string): string[] {
   return parts.map((_, n) => parts.slice(parts.length - 1 - n).join('.'))
 }
 
-/** A name without its middle, where it has more than `max` characters: both ends tell names apart. */
+/** A name without its middle, where it has more than `max` characters: names differ at their ends. */
 export function shortenMiddle(name: string, max = MAX_LENGTH): string {
   const characters = [...name]
   if (characters.length <= max) return name
