@@ -50,22 +50,24 @@ export function documentationPage(name: string): { content: string; tag: string 
 let index: { content: string; tag: string } | undefined
 
 /**
- * The search index as JSON: for each section its page, title, id, heading, first words, and the other words it contains.
+ * The search index as JSON: for each page its name, title and sections, each with id, heading, first words, and the
+ * other words it contains.
  * Words rather than texts, since the index is to stay small on a phone: it has 42 kB compressed.
  */
 export function searchIndex(): { content: string; tag: string } {
   if (index) return index
-  const sections = pageNames.flatMap(name => {
+  const pages = pageNames.map(name => {
     const all = sectionsOf(name)
     const title = all[0]?.heading ?? name
-    return all.map(({ id, heading, text }, place) => {
+    const sections = all.map(({ id, heading, text }, place) => {
       const words = wordsOf(plainText(text))
         .filter(word => ![title, heading].some(line => hasBeginning(line.toLowerCase(), word)))
         .join(' ')
-      return [name, title, place === 0 ? '' : id, heading, summarize(text), words]
+      return [place === 0 ? '' : id, heading, summarize(text), words]
     })
+    return [name, title, sections]
   })
-  const content = JSON.stringify(sections)
+  const content = JSON.stringify(pages)
   return (index = { content, tag: contentTag(content) })
 }
 

@@ -43,7 +43,8 @@ const styleSheet = Joi.string().meta({ contentType: 'text/css' })
 
 export const plainText = Joi.string().meta({ contentType: 'text/plain' })
 const typed = (contentType: string) => Joi.string().meta({ contentType })
-const sections = Joi.array().items(Joi.array().items(Joi.string().allow('')))
+const section = Joi.array().items(Joi.string().allow(''))
+const pages = Joi.array().items(Joi.array().items(Joi.string(), Joi.array().items(section)))
 
 /** A file of our pages, or the search index. */
 export const siteFile = Joi.alternatives(
@@ -51,7 +52,7 @@ export const siteFile = Joi.alternatives(
   script,
   typed('image/svg+xml'),
   typed('image/x-icon'),
-  sections,
+  pages,
 ).description('The file')
 
 export const fileReply = (files: readonly string[]) =>

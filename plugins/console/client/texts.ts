@@ -167,5 +167,5 @@ export const texts = {
   role: 'Role',
 
   // Palette
-  paletteHint: 'Tables, columns, sources, screens',
+  paletteHint: 'Tables, alerts, checks, documentation, screens',
 } as const

@@ -8,6 +8,7 @@ let sections
 export function loadSections() {
   sections ??= fetch('/assets/search.json')
     .then(reply => reply.json())
+    .then(pages => pages.flatMap(([page, title, own]) => own.map(section => [page, title, ...section])))
     .catch(error => {
       sections = undefined
       throw error

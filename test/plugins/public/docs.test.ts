@@ -1,7 +1,8 @@
 /** The documentation, tried: its commands work, in the order of its pages. */
 import { generateKeyPairSync } from 'node:crypto'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { postgresql } from '../../../connectors/postgresql/index.ts'
 import { sql as sqlText } from '../../../connectors/sql.ts'
@@ -12,6 +13,7 @@ import { startMailServer } from '../../helpers/mail-server.ts'
 import { startReceiver } from '../../helpers/receiver.ts'
 import { SECRET_KEY, startServer } from '../../helpers/server.ts'
 import { startSource, withSession } from '../../helpers/source.ts'
+import { root } from '../../helpers/sources.ts'
 import { blocksOf, differences, pageText, runBlock, variablesOf, type Block } from './docs-blocks.ts'
 
 t.setTimeout(600_000)
@@ -26,6 +28,11 @@ const { privateKey: RSA } = generateKeyPairSync('rsa', {
 /** In the order in which the table of contents names them. */
 const order = [...pageText('index').matchAll(/^- \[[^\]]+\]\(([a-z-]+)\.md\)/gm)].map(([, name = '']) => name)
 
+/** The extension of a page, below the package, so that `tidemark/check` is the one of the checkout. */
+const extension = join(root, '.tap/docs-plugin/house-rules.mjs')
+mkdirSync(dirname(extension), { recursive: true })
+writeFileSync(extension, blocksOf('start-plugin').find(({ language }) => language === 'js')?.text ?? '')
+
 const dataDir = t.testdir({ demo: {} })
 const mail = await startMailServer(t)
 const receiver = await startReceiver(t)
@@ -37,6 +44,7 @@ const { server, ask } = await startServer(t, {
     DATA_DIR: dataDir,
     FILE_SOURCES: join(dataDir, 'demo'),
     SMTP_URL: mail.url,
+    EXTENSIONS: pathToFileURL(extension).href,
   },
 })
 
@@ -140,6 +148,26 @@ for (const name of order) {
   })
 }
 
+/** Pages without a task that the console has too, or of those who do not use it. */
+const WITHOUT_CONSOLE = new Set([
+  ...['api-errors', 'benchmarks', 'detection', 'monitors', 'observability', 'operations', 'preferences'],
+  ...['start-api', 'start-plugin', 'getting-started'],
+])
+
+t.test('a page says how a task is done in the console before the first request that does it', async t => {
+  for (const name of pageNames.filter(page => !WITHOUT_CONSOLE.has(page))) {
+    const text = pageText(name)
+    const request = text.search(/^curl /m)
+    if (request > 0) t.match(text.slice(0, request), '**In the console**', name)
+  }
+})
+
+t.test('a way to the first success has at most sixty lines', async t => {
+  const ways = pageNames.filter(name => name.startsWith('start-'))
+  t.equal(ways.length, 5)
+  for (const name of ways) t.ok(pageText(name).split('\n').length <= 60, name)
+})
+
 t.test('the table of contents leads to every page', async t => {
   t.strictSame(
     [...order].sort(),
@@ -156,7 +184,6 @@ t.test('every error code is documented with its status, and no other', async t =
   }
   t.strictSame([...documented].sort(), CODE_NAMES.map(code => [code, String(statusOf(code))]).sort())
   // Those of envelopes stand beside a status of their own.
-  const root = join(import.meta.dirname, '../../..')
   for (const file of globSync(['plugins/**/*.ts', 'server/**/*.ts'], { cwd: root })) {
     const source = readFileSync(join(root, file), 'utf8')
     for (const [, code = ''] of source.matchAll(/\berror: '([A-Z]{3,}(?:_[A-Z]+)*)'/g))
