@@ -46,10 +46,8 @@ export function renderShell({ name }: Viewer, path: string): Markup {
       </details>
     </header>
     <nav class="screens" aria-label="${texts.navigation}">
-      ${SCREENS.map(({ address, name, short, icon, isWide, group }) => {
-        const content = html`${renderIcon(icon)}<span class="${short ? 'long' : ''}">${name}</span>${
-            short ? html`<span class="short">${short}</span>` : null
-          }`
+      ${SCREENS.map(({ address, name, icon, isWide, group }) => {
+        const content = html`${renderIcon(icon)}<span>${name}</span>`
         const link = isCurrentScreen(address, path)
           ? html`<a href="${address}" class="${isWide ? 'wide-only' : ''}" aria-current="page">${content}</a>`
           : html`<a href="${address}" class="${isWide ? 'wide-only' : ''}">${content}</a>`

@@ -148,9 +148,10 @@ async function summary(trx: Transaction, request: ValidRequest<unknown, schemas.
 async function list(trx: Transaction, request: ValidRequest<unknown, schemas.ChangesQuery>) {
   const { query } = request
   const asset = query.asset_id === undefined ? undefined : await findAsset(trx, query.asset_id)
-  const changes = changesOf(trx, asset, query.sort).whereRaw('detected_at >= now() - make_interval(days => ?)', [
-    query.days_back,
-  ])
+  const changes = changesOf(trx, asset, query.sort).whereRaw(
+    'detected_at >= now() - make_interval(days => ?)',
+    [query.days_back],
+  )
   const { severity } = query
   if (severity) {
     void changes.whereIn(
@@ -172,7 +173,8 @@ function changesOf(
   sort: schemas.ChangesQuery['sort'] = 'detected_at',
 ) {
   const changes = SchemaChange.query(trx)
-  if (sort === 'impact') void changes.orderByRaw(`is_acknowledged, array_position('{high,medium,low}', impact)`)
+  if (sort === 'impact')
+    void changes.orderByRaw(`is_acknowledged, array_position('{high,medium,low}', impact)`)
   void changes.orderBy(newestFirst('detectedAt', 'id'))
   if (!asset) return changes
   const { source, table } = asset

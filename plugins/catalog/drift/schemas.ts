@@ -47,7 +47,9 @@ export const changesQuery = Joi.object<ChangesQuery>({
   sort: Joi.string()
     .valid('detected_at', 'impact')
     .default('detected_at')
-    .description('The newest first; or open changes before acknowledged ones, each by impact: high, medium, low.'),
+    .description(
+      'The newest first; or open changes before acknowledged ones, each by impact: high, medium, low.',
+    ),
   ...pageQuery(),
 })
 

@@ -72,15 +72,14 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
     </header>
     <nav class="screens" aria-label=${texts.navigation}>
       ${SCREENS.map(
-        ({ address, name, short, icon, isWide, group }) =>
+        ({ address, name, icon, isWide, group }) =>
           html`${group && html`<span class="group">${group}</span>`}<a
               key=${address}
               href=${address}
               class=${isWide ? 'wide-only' : ''}
               aria-current=${isCurrentScreen(address, path) ? 'page' : undefined}
             >
-              <${Icon} name=${icon} /><span class=${short ? 'long' : ''}>${name}</span>
-              ${short && html`<span class="short">${short}</span>`}
+              <${Icon} name=${icon} /><span>${name}</span>
               ${address === '/alerts' && open ? html`<span class="count">${open}</span>` : null}
             </a>`,
       )}

@@ -5,7 +5,6 @@ import type { IconName } from './icon-paths.ts'
 export const SCREENS: readonly {
   address: string
   name: string
-  short?: string
   icon: IconName
   key: string
   /** Whether a small window has no room for it; the account's menu has it there. */
@@ -15,10 +14,10 @@ export const SCREENS: readonly {
 }[] = [
   { address: '/', name: texts.overview, icon: 'overview', key: 'o' },
   { address: '/alerts', name: texts.alerts, icon: 'alerts', key: 'a' },
-  { address: '/incidents', name: texts.incidents, icon: 'incidents', key: 'i', isWide: true },
+  { address: '/incidents', name: texts.incidents, icon: 'incidents', key: 'i' },
   { address: '/catalog', name: texts.catalog, icon: 'catalog', key: 'c', group: texts.groupData },
   { address: '/sources', name: texts.sources, icon: 'sources', key: 's' },
-  { address: '/changes', name: texts.changes, short: texts.changesShort, icon: 'changes', key: 'd' },
+  { address: '/changes', name: texts.changes, icon: 'changes', key: 'd', isWide: true },
   { address: '/checks', name: texts.checks, icon: 'check', key: 'k', group: texts.groupChecks },
   { address: '/recommendations', name: texts.recommendations, icon: 'idea', key: 'n', isWide: true },
   { address: '/contracts', name: texts.contracts, icon: 'guide', key: 't', isWide: true },

@@ -339,7 +339,11 @@ t.test('assets are listed by the status of their checks, their freshness and the
     t.strictSame(await namesOf('freshness_status=stale&quality_status=none'), [])
     t.strictSame(await namesOf('freshness_status=unknown'), ['customers'])
     t.strictSame(await namesOf('freshness_status=fresh,error'), [])
-    t.strictSame(await namesOf('sort=status&asset_type=table'), ['orders', 'customers'], 'the stale one first')
+    t.strictSame(
+      await namesOf('sort=status&asset_type=table'),
+      ['orders', 'customers'],
+      'the stale one first',
+    )
     t.strictSame(await namesOf('sort=status&order=desc&asset_type=table'), ['customers', 'orders'])
   }
   t.strictSame(await namesOf('sort=name&asset_type=table'), ['customers', 'orders'])
