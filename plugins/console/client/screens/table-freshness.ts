@@ -15,7 +15,7 @@ import { texts } from '../texts.ts'
 import { watchTexts } from '../texts/watching.ts'
 import type { TabProps } from './props.ts'
 import { pageTexts } from './table-page/texts.ts'
-import { toSeconds, UpdateHistory } from './table-page/update-history.ts'
+import { UpdateHistory } from './table-page/update-history.ts'
 
 const load = async (table: string, signal: AbortSignal) =>
   (
@@ -108,7 +108,6 @@ export function FreshnessTab({ table, reload }: TabProps) {
         <${UpdateHistory}
           tableId=${table.id}
           checkedAt=${found.checked_at}
-          lateAfter=${toSeconds(found.sla_threshold)}
           threshold=${found.sla_threshold}
         />
         ${

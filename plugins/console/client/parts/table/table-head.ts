@@ -4,7 +4,7 @@ import { texts } from '../../texts.ts'
 
 export type SortOrder = 'asc' | 'desc'
 
-/** How a list is sorted, as the address says. */
+/** How a list is sorted, as the address says; undefined where it says nothing. @param names what it can be sorted by */
 export function readSort<N extends string>(
   query: URLSearchParams,
   names: readonly N[],
@@ -13,7 +13,7 @@ export function readSort<N extends string>(
   return sort && { sort, order: query.get('order') === 'desc' ? 'desc' : 'asc' }
 }
 
-/** The head of a column that sorts the list. */
+/** The head of a column that sorts the list: in one order, in the other, and not at all. */
 export function SortHeader({
   name,
   label,
@@ -37,7 +37,7 @@ export function SortHeader({
   </th>`
 }
 
-/** Rows that are chosen. */
+/** Rows that are chosen for what is done to several at once. */
 export interface Selection<Row> {
   selected: ReadonlySet<string>
   setSelected: (ids: ReadonlySet<string>) => void
@@ -46,7 +46,7 @@ export interface Selection<Row> {
   allLabel: string
 }
 
-/** Selects all rows of the page, or none. */
+/** The cell of a table's head that selects all rows of the page, or none. */
 export function SelectAll({
   ids,
   of: { selected, setSelected, allLabel },
@@ -66,7 +66,7 @@ export function SelectAll({
   </td>`
 }
 
-/** Selects one row. */
+/** The cell that selects one row. */
 export function SelectCell({
   id,
   name,

@@ -13,7 +13,6 @@ export const incidentTexts = {
   assignee: 'Assigned to',
   unassigned: 'no user',
   alerts: 'Alerts',
-  size: (alerts: number, tables: number) => `${countOf(alerts, 'alert')} on ${countOf(tables, 'table')}`,
   opened: 'Opened',
   state: 'State',
   states: {

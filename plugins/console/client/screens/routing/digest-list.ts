@@ -5,19 +5,17 @@ import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
-import { useSession, useTitle } from '../../parts/frame.ts'
-import { Help } from '../../parts/help.ts'
+import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { Status } from '../../parts/status.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { texts } from '../../texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { destinationAddress, digestAddress } from './addresses.ts'
 import { digestTexts } from './digest-texts.ts'
-import { PauseButton } from './pause-button.ts'
-import { RoutingTabs } from './routing-tabs.ts'
+import { ListPage } from './list-page.ts'
+import { ActiveStatus, pauseColumn } from './pause-button.ts'
 import { routingTexts } from './texts.ts'
 
 async function loadDigests(limit: number, offset: number, signal: AbortSignal) {
@@ -35,17 +33,14 @@ export function DigestList() {
   const offset = readOffset(query)
   const limit = pageSizeOf(useSession().preferences)
   const asked = useData(`digests ${limit} ${offset}`, signal => loadDigests(limit, offset, signal))
-  useTitle(`${routingTexts.title}: ${digestTexts.digests}`)
   const total = asked.data?.pagination.total ?? 0
-  return html`<div class="page">
-    <div class="headline">
-      <h1>
-        ${total > 0 ? countOf(total, 'digest') : routingTexts.title}
-        <${Help} page="alerts#digests" about=${digestTexts.digests} />
-      </h1>
-      ${total > 0 && canWrite() && html`<${AddButton} />`}
-    </div>
-    <${RoutingTabs} current="digests" />
+  return html`<${ListPage}
+    tab="digests"
+    name=${digestTexts.digests}
+    help="alerts#digests"
+    counted=${total > 0 ? countOf(total, 'digest') : null}
+    add=${html`<${AddButton} />`}
+  >
     <${Loaded} of=${asked} what=${digestTexts.digests.toLowerCase()} rows=${4}>
       ${({ digests, destinations, pagination }: DigestListContent) =>
         pagination.total === 0
@@ -56,7 +51,7 @@ export function DigestList() {
           : html`<${DigestTable} digests=${digests} destinations=${destinations} reload=${asked.reload} />
               <${Paging} pagination=${pagination} />`}
     <//>
-  </div>`
+  <//>`
 }
 
 const AddButton = () => html`<a class="button primary" href=${digestAddress('new')}>${digestTexts.add}</a>`
@@ -78,11 +73,7 @@ function DigestTable({
     },
     {
       label: texts.status,
-      cell: ({ is_active: isActive }) =>
-        html`<${Status}
-          status=${isActive ? 'ready' : 'unknown'}
-          word=${isActive ? routingTexts.active : routingTexts.paused}
-        />`,
+      cell: ({ is_active: isActive }) => html`<${ActiveStatus} isActive=${isActive} />`,
     },
     { label: routingTexts.openAt, cellClass: 'wraps', cell: describeDigestTimes },
     {
@@ -98,21 +89,14 @@ function DigestTable({
       label: digestTexts.next,
       cell: ({ is_active: isActive, next_run_at: next }) => (isActive ? formatTime(next) : '–'),
     },
-    canWrite() && {
-      label: routingTexts.pause,
-      isLabelHidden: true,
-      cell: ({ id, is_active: isActive }) =>
-        html`<${PauseButton}
-          isActive=${isActive}
-          className="small"
-          send=${(next: boolean) =>
-            api.patch('/api/v1/sdk/alerts/digests/{id}', { path: { id }, body: { is_active: next } })}
-          done=${(next: boolean) => {
-            notify(next ? 'The digest is sent again.' : 'The digest is not sent until you resume it.')
-            reload()
-          }}
-        />`,
-    },
+    pauseColumn(
+      (id, isActive) =>
+        api.patch('/api/v1/sdk/alerts/digests/{id}', { path: { id }, body: { is_active: isActive } }),
+      isActive => {
+        notify(isActive ? 'The digest is sent again.' : 'The digest is not sent until you resume it.')
+        reload()
+      },
+    ),
   ]
   return html`<${DataTable}
     label=${digestTexts.digests}

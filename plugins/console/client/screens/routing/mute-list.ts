@@ -5,8 +5,7 @@ import { countOf, formatTime } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
-import { useSession, useTitle } from '../../parts/frame.ts'
-import { Help } from '../../parts/help.ts'
+import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
@@ -15,8 +14,8 @@ import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { texts } from '../../texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { muteAddress } from './addresses.ts'
-import { PauseButton } from './pause-button.ts'
-import { RoutingTabs } from './routing-tabs.ts'
+import { ListPage } from './list-page.ts'
+import { pauseColumn } from './pause-button.ts'
 import { routingTexts } from './texts.ts'
 
 interface MuteListContent {
@@ -33,17 +32,14 @@ export function MuteList() {
     const { data } = await api.get('/api/v1/sdk/alerts/mute-windows', { query: { limit, offset }, signal })
     return { windows: data.mute_windows, page: data.pagination }
   })
-  useTitle(`${routingTexts.title}: ${routingTexts.muteWindows}`)
   const total = asked.data?.page.total ?? 0
-  return html`<div class="page">
-    <div class="headline">
-      <h1>
-        ${total > 0 ? countOf(total, 'mute window') : routingTexts.title}
-        <${Help} page="alerts#mute-windows" about=${routingTexts.muteWindows} />
-      </h1>
-      ${total > 0 && canWrite() && html`<${AddButton} />`}
-    </div>
-    <${RoutingTabs} current="mute" />
+  return html`<${ListPage}
+    tab="mute"
+    name=${routingTexts.muteWindows}
+    help="alerts#mute-windows"
+    counted=${total > 0 ? countOf(total, 'mute window') : null}
+    add=${html`<${AddButton} />`}
+  >
     <${Loaded} of=${asked} what=${routingTexts.muteWindows.toLowerCase()} rows=${4}>
       ${({ windows, page }: MuteListContent) =>
         page.total === 0
@@ -56,7 +52,7 @@ export function MuteList() {
             <//>`
           : html`<${MuteTable} windows=${windows} reload=${asked.reload} /><${Paging} pagination=${page} />`}
     <//>
-  </div>`
+  <//>`
 }
 
 const AddButton = () =>
@@ -72,21 +68,14 @@ function MuteTable({ windows, reload }: { windows: readonly MuteWindow[]; reload
     { label: texts.status, cell: window => html`<${MuteStatus} window=${window} />` },
     { label: routingTexts.openAt, cellClass: 'wraps', cell: describeTimes },
     { label: routingTexts.mutes, cellClass: 'wraps', cell: describeScope },
-    canWrite() && {
-      label: routingTexts.pause,
-      isLabelHidden: true,
-      cell: ({ id, is_active: isActive }) =>
-        html`<${PauseButton}
-          isActive=${isActive}
-          className="small"
-          send=${(next: boolean) =>
-            api.patch('/api/v1/sdk/alerts/mute-windows/{id}', { path: { id }, body: { is_active: next } })}
-          done=${(next: boolean) => {
-            notify(next ? 'The mute window applies again.' : 'Messages are sent despite the mute window.')
-            reload()
-          }}
-        />`,
-    },
+    pauseColumn(
+      (id, isActive) =>
+        api.patch('/api/v1/sdk/alerts/mute-windows/{id}', { path: { id }, body: { is_active: isActive } }),
+      isActive => {
+        notify(isActive ? 'The mute window applies again.' : 'Messages are sent despite the mute window.')
+        reload()
+      },
+    ),
   ]
   return html`<${DataTable}
     label=${routingTexts.muteWindows}

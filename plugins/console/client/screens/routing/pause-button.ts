@@ -2,7 +2,10 @@ import type { Destination } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { html } from '../../lib/html.ts'
+import { canWrite } from '../../lib/session.ts'
 import { notify } from '../../parts/notices.ts'
+import { Status } from '../../parts/status.ts'
+import type { Column } from '../../parts/table/data-table.ts'
 import { routingTexts } from './texts.ts'
 
 /** Switches a destination or a rule on or off; `isActive` is how it is now. */
@@ -25,6 +28,29 @@ export function PauseButton({
   })
   return html`<button class=${className} disabled=${isBusy} onClick=${run}>${name}</button>`
 }
+
+/** Whether a rule or a digest is active, in a word. */
+export function ActiveStatus({ isActive }: { isActive: boolean }) {
+  const word = isActive ? routingTexts.active : routingTexts.paused
+  return html`<${Status} status=${isActive ? 'ready' : 'unknown'} word=${word} />`
+}
+
+/** The column of a list that pauses and resumes its rows; only where a person may. */
+export const pauseColumn = <Row extends { id: string; is_active: boolean }>(
+  send: (id: string, isActive: boolean) => Promise<unknown>,
+  done: (isActive: boolean) => void,
+): Column<Row> | false =>
+  canWrite() && {
+    label: routingTexts.pause,
+    isLabelHidden: true,
+    cell: ({ id, is_active: isActive }) =>
+      html`<${PauseButton}
+        isActive=${isActive}
+        className="small"
+        send=${(next: boolean) => send(id, next)}
+        done=${done}
+      />`,
+  }
 
 /** Pauses or resumes a destination. */
 export function PauseDestination({

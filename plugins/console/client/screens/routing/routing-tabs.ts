@@ -3,8 +3,10 @@ import { Tabs } from '../../parts/tabs.ts'
 import { digestTexts } from './digest-texts.ts'
 import { routingTexts } from './texts.ts'
 
+export type RoutingTab = 'destinations' | 'rules' | 'mute' | 'digests'
+
 /** The lists of the screen. */
-export function RoutingTabs({ current }: { current: 'destinations' | 'rules' | 'mute' | 'digests' }) {
+export function RoutingTabs({ current }: { current: RoutingTab }) {
   return html`<${Tabs}
     label=${routingTexts.title}
     current=${current}

@@ -7,17 +7,15 @@ import { html } from '../../lib/html.ts'
 import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
-import { useSession, useTitle } from '../../parts/frame.ts'
-import { Help } from '../../parts/help.ts'
+import { useSession } from '../../parts/frame.ts'
 import { notify } from '../../parts/notices.ts'
 import { pageSizeOf, Paging, readOffset } from '../../parts/paging.ts'
 import { Empty, Loaded } from '../../parts/states.ts'
-import { Status } from '../../parts/status.ts'
 import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { destinationAddress, ruleAddress } from './addresses.ts'
-import { PauseButton } from './pause-button.ts'
-import { RoutingTabs } from './routing-tabs.ts'
+import { ListPage } from './list-page.ts'
+import { ActiveStatus, PauseButton } from './pause-button.ts'
 
 async function loadRules(limit: number, offset: number, signal: AbortSignal) {
   const [rules, destinations] = await Promise.all([
@@ -39,17 +37,14 @@ export function RuleList() {
   const offset = readOffset(query)
   const limit = pageSizeOf(useSession().preferences)
   const asked = useData(`rules ${limit} ${offset}`, signal => loadRules(limit, offset, signal))
-  useTitle(`${routingTexts.title}: ${routingTexts.rules}`)
   const total = asked.data?.page.total ?? 0
-  return html`<div class="page">
-    <div class="headline">
-      <h1>
-        ${total > 0 ? `${countOf(total, 'rule decides', 'rules decide')} who hears of what` : routingTexts.title}
-        <${Help} page="alerts#who-hears-of-what" about=${routingTexts.rules} />
-      </h1>
-      ${total > 0 && canWrite() && html`<${AddButton} />`}
-    </div>
-    <${RoutingTabs} current="rules" />
+  return html`<${ListPage}
+    tab="rules"
+    name=${routingTexts.rules}
+    help="alerts#who-hears-of-what"
+    counted=${total > 0 ? `${countOf(total, 'rule decides', 'rules decide')} who hears of what` : null}
+    add=${html`<${AddButton} />`}
+  >
     <${Loaded} of=${asked} what=${routingTexts.rules.toLowerCase()} rows=${6}>
       ${({ rules, destinations, kinds, page }: RuleListContent) =>
         page.total === 0
@@ -68,7 +63,7 @@ export function RuleList() {
               />
               <${Paging} pagination=${page} />`}
     <//>
-  </div>`
+  <//>`
 }
 
 const AddButton = () => html`<a class="button primary" href=${ruleAddress('new')}>${routingTexts.addRule}</a>`
@@ -87,7 +82,10 @@ function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
       isName: true,
       cell: ({ id, name }) => html`<a href=${ruleAddress(id)}><bdi>${name}</bdi></a>`,
     },
-    { label: texts.status, cell: rule => html`<${RuleStatus} rule=${rule} />` },
+    {
+      label: texts.status,
+      cell: ({ is_active: isActive }) => html`<${ActiveStatus} isActive=${isActive} />`,
+    },
     { label: routingTexts.matches, cellClass: 'wraps', cell: rule => describeMatches(rule, kinds) },
     {
       label: routingTexts.sendsTo,
@@ -102,11 +100,6 @@ function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
     },
   ]
   return html`<${DataTable} label=${routingTexts.rules} className="rules" columns=${columns} rows=${rules} />`
-}
-
-export function RuleStatus({ rule: { is_active: isActive } }: { rule: AlertRule }) {
-  const word = isActive ? routingTexts.active : routingTexts.paused
-  return html`<${Status} status=${isActive ? 'ready' : 'unknown'} word=${word} />`
 }
 
 /** What a rule selects, in words: `critical, warning: stale table, tagged money`. */

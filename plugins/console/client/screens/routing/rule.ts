@@ -20,7 +20,8 @@ import { texts } from '../../texts.ts'
 import { RULES_ADDRESS } from './addresses.ts'
 import { RuleAssets } from './rule-assets.ts'
 import { dropModeWithoutTags, previewBody, ruleFields } from './rule-fields.ts'
-import { describeCooldown, describeMatches, PauseRule, Recipients, RuleStatus } from './rule-list.ts'
+import { describeCooldown, describeMatches, PauseRule, Recipients } from './rule-list.ts'
+import { ActiveStatus } from './pause-button.ts'
 import { findStepsProblem, RuleEscalation, type Steps } from './rule-escalation.ts'
 import { RulePreview } from './rule-preview.ts'
 
@@ -143,7 +144,7 @@ function RuleView({ rule, destinations, kinds }: RuleProps & { rule: AlertRule }
     <dl class="facts">
       <div>
         <dt>${texts.status}</dt>
-        <dd><${RuleStatus} rule=${rule} /></dd>
+        <dd><${ActiveStatus} isActive=${rule.is_active} /></dd>
       </div>
       <div>
         <dt>${routingTexts.matches}</dt>
@@ -177,7 +178,7 @@ function RuleActions({ rule, reload }: { rule: AlertRule; reload: () => void }) 
     navigate(RULES_ADDRESS, { replace: true })
   }
   return html`<p class="facts">
-      <${RuleStatus} rule=${rule} />
+      <${ActiveStatus} isActive=${rule.is_active} />
       <span class="actions">
         <${PauseRule} rule=${rule} reload=${reload} />
         <button class="destructive small" onClick=${() => setAsking(true)}>${routingTexts.deleteRule}</button>

@@ -55,11 +55,9 @@ function answerOf(table: Table) {
     table.schema_change_status === 'high' && texts.changesToReview,
   ].filter(Boolean)
   const isChanged = table.schema_change_status !== 'none'
-  const problems = critical.length > 0 || !isChanged ? critical : [texts.changesToReview]
-  const isFine = health.status === 'fine'
-  if (critical.length > 0) return { text: `${name}: ${problems.join(', ')}`, tone: 'critical' as const }
-  if (isChanged) return { text: `${name}: ${problems.join(', ')}`, tone: 'warning' as const }
-  return isFine
+  if (critical.length > 0) return { text: `${name}: ${critical.join(', ')}`, tone: 'critical' as const }
+  if (isChanged) return { text: `${name}: ${texts.changesToReview}`, tone: 'warning' as const }
+  return health.status === 'fine'
     ? { text: `${name} is fine`, tone: 'ok' as const }
     : { text: `${name}: ${health.headline}`, tone: 'unknown' as const }
 }

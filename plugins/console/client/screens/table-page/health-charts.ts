@@ -1,7 +1,7 @@
 import type { Table } from 'tidemark/client'
 import { html } from '../../lib/html.ts'
 import type { Check } from '../../parts/check-cells.ts'
-import { toSeconds, UpdateHistory } from './update-history.ts'
+import { UpdateHistory } from './update-history.ts'
 import { Volume } from './volume.ts'
 
 /** How many rows a table had, and how long it waited for its updates: what most faults show in. */
@@ -12,12 +12,7 @@ export function HealthCharts({ table, checks }: { table: Table; checks: readonly
     ${volume && html`<${Volume} check=${volume} />`}
     ${
       schedule !== null &&
-      html`<${UpdateHistory}
-        tableId=${table.id}
-        checkedAt=${checkedAt}
-        lateAfter=${toSeconds(threshold)}
-        threshold=${threshold}
-      />`
+      html`<${UpdateHistory} tableId=${table.id} checkedAt=${checkedAt} threshold=${threshold} />`
     }
   </div>`
 }

@@ -4,7 +4,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { formatNumber, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
-import { tableAddress, withQuery } from '../../lib/router.ts'
+import { checkAddress, tableAddress, withQuery } from '../../lib/router.ts'
 import type { Check } from '../../parts/check-cells.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.ts'
 import { texts } from '../../texts.ts'
@@ -161,7 +161,7 @@ function ColumnChecks({ table, column }: { table: TabProps['table']; column: str
     ${checks.map(
       ({ id, type, name, status }) =>
         html`<li key=${id}>
-          <a class="chip" href=${withQuery(tableAddress(table.qualified_name), { check: id })} title=${name}
+          <a class="chip" href=${checkAddress({ id, qualified_name: table.qualified_name })} title=${name}
             >${inWords(type).toLowerCase()}${' '}
             <span class=${status === 'failing' || status === 'error' ? 'bad' : undefined}>${status}</span></a
           >

@@ -15,7 +15,7 @@ const LABEL_HEIGHT = 16
 const TICKS = 5
 
 /** A threshold such as `24h` in seconds; null for none, and for another form. */
-export function toSeconds(threshold: string | null): number | null {
+function toSeconds(threshold: string | null): number | null {
   const hours = readHours(threshold)
   return hours === null ? null : hours * 3_600
 }
@@ -24,14 +24,12 @@ interface UpdateHistoryProps {
   tableId: string
   /** When the table was checked last: another time has other updates. */
   checkedAt: string | null
-  /** Seconds after which an update is late; null while this is learned. */
-  lateAfter: number | null
-  /** The same in words. */
+  /** After which an update is late, such as `24h`; null while this is learned. */
   threshold: string | null
 }
 
 /** How long a table waited for each of its updates, until now, with the time after which one is late. */
-export function UpdateHistory({ tableId, checkedAt, ...limits }: UpdateHistoryProps) {
+export function UpdateHistory({ tableId, checkedAt, threshold }: UpdateHistoryProps) {
   const asked = useData(`updates of ${tableId} ${checkedAt}`, async signal => {
     const { data } = await api.get('/api/v1/sdk/freshness/{asset_id}/history', {
       path: { asset_id: tableId },
@@ -49,20 +47,13 @@ export function UpdateHistory({ tableId, checkedAt, ...limits }: UpdateHistoryPr
       ${(gaps: readonly Gap[]) =>
         gaps.length < 2
           ? html`<p class="quiet">${texts.tooFew}</p>`
-          : html`<${Gaps} gaps=${gaps} lateAfter=${limits.lateAfter} threshold=${limits.threshold} />`}
+          : html`<${Gaps} gaps=${gaps} threshold=${threshold} />`}
     <//>
   </section>`
 }
 
-function Gaps({
-  gaps,
-  lateAfter,
-  threshold,
-}: {
-  gaps: readonly Gap[]
-  lateAfter: number | null
-  threshold: string | null
-}) {
+function Gaps({ gaps, threshold }: { gaps: readonly Gap[]; threshold: string | null }) {
+  const lateAfter = toSeconds(threshold)
   const [first, last] = [gaps[0]!, gaps.at(-1)!]
   const closed = gaps.slice(0, -1)
   const sorted = closed.map(({ seconds }) => seconds).sort((a, b) => a - b)
