@@ -68,6 +68,9 @@ export async function readOverview(deps: OverviewDeps, trx: Transaction, query: 
     ...changes.map(({ tableId }) => [tableId]),
     ...found.incidents.map(({ assetIds }) => assetIds),
   ])
+  const tablesBySource = Map.groupBy(tables, ({ sourceId }) => sourceId)
+  const openBySource = Map.groupBy(found.open, ({ sourceId }) => sourceId)
+  const openedByDay = Map.groupBy(found.opened, ({ place }) => place)
   const teams = groupTables(tables, ({ id }) =>
     (ownersByAsset.get(id) ?? []).flatMap(owner => (owner.type === 'team' ? owner.name : [])),
   )
@@ -78,7 +81,7 @@ export async function readOverview(deps: OverviewDeps, trx: Transaction, query: 
     ...presentScore(tables, query.days),
     trend: times.slice(0, -1).map((time, n) => ({
       date: time.toISODate(),
-      opened: countDimensions(found.opened.filter(({ place }) => place === n + 1)),
+      opened: countDimensions(openedByDay.get(n + 1) ?? []),
     })),
     sources: sources.map(source => ({
       id: source.id,
@@ -86,11 +89,8 @@ export async function readOverview(deps: OverviewDeps, trx: Transaction, query: 
       source_type: source.sourceType,
       table_count: source.tableCount,
       is_active: source.isActive,
-      ...presentScore(
-        tables.filter(({ sourceId }) => sourceId === source.id),
-        query.days,
-      ),
-      open: presentOpen(found.open.filter(({ sourceId }) => sourceId === source.id)),
+      ...presentScore(tablesBySource.get(source.id) ?? [], query.days),
+      open: presentOpen(openBySource.get(source.id) ?? []),
     })),
     teams: presentGroups(teams, query.days),
     tags: presentGroups(

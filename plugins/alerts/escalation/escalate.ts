@@ -9,7 +9,7 @@ import { Alert, AlertRule, Destination, type EscalationStep } from '../models.ts
 import { loadMutes } from '../mute/muted.ts'
 import { openingMessage } from '../rules/notify.ts'
 import { incidentMessage } from '../rules/notify-incidents.ts'
-import { loadIncidents } from '../rules/open-members.ts'
+import { distinctIncidents, loadIncidents } from '../rules/open-members.ts'
 
 /** The next step of a rule for an alert. */
 class Escalation extends CompanyRow {
@@ -120,7 +120,7 @@ async function messagesOf(
     .where({ isActive: true })
     .whereNull('deletedAt')
     .orderBy('id')
-  const subjects = [...new Map(incidents.map(incident => [incident.id, incident])).values()]
+  const subjects = distinctIncidents(incidents)
   const newest = await findNewestSent(
     trx,
     steps.map(({ alert }) => alert),

@@ -78,18 +78,18 @@ const DESTINATION_NAME = `(
 /** What filters that name an asset or an owner mean. */
 interface ResolvedFilters {
   assetId: string | undefined
-  /** What an alert is about, in SQL. */
-  dimension: string
+  /** What an alert is about, in SQL; only where the filters ask. */
+  dimension: string | undefined
   owned: Awaited<ReturnType<OwnerLookup['ownedAssetsQuery']>> | undefined
 }
 
 async function resolveFilters(
   { kinds, lookUps: { assets, owners } }: Pick<Deps, 'kinds' | 'lookUps'>,
   trx: Transaction,
-  { asset_id: asset, owner }: AlertFilters,
+  { asset_id: asset, dimension, owner }: AlertFilters,
 ): Promise<ResolvedFilters> {
   return {
-    dimension: dimensionSql(kinds, 'alerts'),
+    dimension: dimension && dimensionSql(kinds, 'alerts'),
     assetId: asset && ((await assets?.resolveId(trx, asset)) ?? asset),
     owned: owner === undefined ? undefined : await owners?.ownedAssetsQuery(trx, owner),
   }
@@ -105,7 +105,7 @@ function filterAlerts<Row extends Alert>(
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
   if (kind) void query.whereIn('kind', kind)
-  if (filters.dimension) void query.whereRaw(`${dimension} = any(?)`, [filters.dimension])
+  if (dimension) void query.whereRaw(`${dimension} = any(?)`, [filters.dimension])
   if (deliveryFailed !== undefined) void query.where({ deliveryFailed })
   if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
   if (owned)

@@ -16,8 +16,8 @@ const OF_SYMPTOMS: Partial<Record<Symptom, Dimension>> = {
 }
 
 /**
- * The dimension of alerts, an expression in SQL; null of routine kinds, which overviews leave out. Names of kinds are safe within a statement: the registry takes small
- * letters, digits and underscores only.
+ * The dimension of alerts, an expression in SQL; null of routine kinds, which overviews leave out. Names of kinds are safe
+ * within a statement: the registry takes small letters, digits and underscores only.
  * @param alerts what the statement calls them
  */
 export function dimensionSql(kinds: Kinds, alerts: string): string {

@@ -11,6 +11,11 @@ export class OpenMember extends Alert {
 /** In one call, over all incidents. */
 const MAX_MEMBERS = 2_000
 
+/** Each incident once, where several alerts or messages name it. */
+export function distinctIncidents<I extends IncidentSummary>(incidents: Iterable<I>): I[] {
+  return [...new Map([...incidents].map(incident => [incident.id, incident])).values()]
+}
+
 /** The open alerts of incidents, the newest first. */
 export async function loadOpenMembers(
   trx: Transaction,

@@ -9,7 +9,7 @@ import { sendMessages } from '../messages/send.ts'
 import { Alert, Delivery } from '../models.ts'
 import { openingMessage } from './notify.ts'
 import { incidentMessage, rankOf } from './notify-incidents.ts'
-import { loadMergedIncidents, loadOpenMembers } from './open-members.ts'
+import { distinctIncidents, loadMergedIncidents, loadOpenMembers } from './open-members.ts'
 import { findRecipients, type Recipient } from './recipients.ts'
 
 /** Per sweep. */
@@ -47,11 +47,9 @@ export async function sendPostponed(deps: Deps, log: Pick<Deps['log'], 'error'>)
 async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly string[]): Promise<number> {
   await lockIncidents(trx)
   const incidentOf = await loadMergedIncidents(trx, await findIncidentIds(trx, alertIds))
-  const incidents = [...new Map([...incidentOf.values()].map(incident => [incident.id, incident])).values()]
-  const members = await loadOpenMembers(
-    trx,
-    incidents.map(({ id }) => id),
-  )
+  const incidents = distinctIncidents(incidentOf.values())
+  const incidentIds = incidents.map(({ id }) => id)
+  const members = await loadOpenMembers(trx, incidentIds)
   const alerts = await lockFreeAlerts(
     Alert.query(trx)
       .whereRaw('id = any(cast(? as uuid[]))', [[...new Set([...alertIds, ...members.map(({ id }) => id)])]])
@@ -100,10 +98,7 @@ async function sendDueMessages(deps: Deps, trx: Transaction, alertIds: readonly 
   for (const { delivery, recipient } of reviewed)
     if (recipient?.postponedUntil)
       await Delivery.query(trx).where({ id: delivery.id }).patch({ nextAttemptAt: recipient.postponedUntil })
-  const wereOver = await findNotifiedOfEnds(
-    trx,
-    incidents.map(({ id }) => id),
-  )
+  const wereOver = await findNotifiedOfEnds(trx, incidentIds)
   const sent = reviewed.flatMap(({ delivery, incident, recipient, isRepeat = false }) => {
     if (recipient?.postponedUntil !== null) return []
     const wasOver = incident !== undefined && wereOver.has(`${incident.id} ${recipient.destination.id}`)

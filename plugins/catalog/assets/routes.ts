@@ -64,7 +64,7 @@ export function assetRoutes({ connectors, alerts, extensions }: CatalogDeps): Se
     const query = { ...given, isEngine: source !== undefined && connectors.has(source) }
     const conditionsOf = (asked: TableFilterQuery) =>
       tableConditions(extensions, asked, alerts.openAlertsQuery)
-    const worstFirst = WORST_FIRST.flatMap(conditionsOf)
+    const worstFirst = given.sort === 'status' ? WORST_FIRST.flatMap(conditionsOf) : []
     return inCompany(request, async trx => {
       const { companyId } = caller(request)
       const conditions = conditionsOf(given)
