@@ -298,6 +298,16 @@ export interface IncidentsApi {
   ): Promise<{ grouped: number; changed: number; ended: number }>
   /** Merges and splits active incidents by the lineage of now. A job does so every ten minutes. */
   review(trx: Transaction): Promise<void>
+  /** Incidents with alerts of a table that were opened since a time, the latest first. */
+  listOf(trx: Transaction, tableId: string, range: { since: Date; limit: number }): Promise<TableIncident[]>
+}
+
+/** An incident, as the history of a table names it. */
+export interface TableIncident {
+  title: string
+  status: string
+  /** When the problem began, where that is known, else when it was found. */
+  at: Date
 }
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the process. */

@@ -24,6 +24,7 @@ import { webhook } from './destinations/webhook.ts'
 import { explainRoutes } from './incidents/explain/routes.ts'
 import { makeIncidentJobs } from './incidents/jobs.ts'
 import { incidentRoutes } from './incidents/lifecycle/routes.ts'
+import { listIncidentsOf } from './incidents/of-table.ts'
 import { reviewByLineage, updateIncidents } from './incidents/update.ts'
 import { makeAttemptJobs, makeSweepJob, sweepSteps } from './jobs.ts'
 import { createKindRegistry, destinationDisabled } from './kinds.ts'
@@ -115,6 +116,7 @@ export const alerts = feature<PluginProperties['alerts']>({
         incidents: {
           update: (trx, alertIds) => updateIncidents(deps, trx, alertIds),
           review: trx => reviewByLineage(deps, trx),
+          listOf: listIncidentsOf,
         },
       },
       jobs: [...attemptJobs, makeSweepJob(sweep), pruneJob, ...makeIncidentJobs(deps)],

@@ -1,5 +1,7 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
+import { param } from '../../server/http/input.ts'
+import { events, eventsParams, eventsQuery, listEvents } from './events.ts'
 import { summarizeHealth } from './health.ts'
 import { readOverview } from './overview.ts'
 import { overview, overviewQuery } from './overview-schemas.ts'
@@ -30,5 +32,17 @@ export const routes: ServerRoute[] = [
       const query = { ...request.query, timezone: request.query.timezone ?? config.timezone }
       return inCompany(request, async trx => ({ data: await readOverview(plugins, trx, query) }))
     },
+  }),
+  routesOf('health')('GET', '/api/v1/sdk/health/events/{asset_id}', access.read, {
+    description: 'List what happened to a table',
+    notes: 'Schema changes, runs that write it and incidents, as charts of its checks mark them.',
+    validate: { params: eventsParams, query: eventsQuery },
+    response: events,
+    handler: request =>
+      inCompany(request, async trx => ({
+        data: {
+          events: await listEvents(request.server.plugins, trx, param(request, 'asset_id'), request.query),
+        },
+      })),
   }),
 ]

@@ -299,6 +299,7 @@ export const ROUTES: Record<string, Classified> = {
   // Health and coverage.
   'GET /api/v1/sdk/health/summary': { access: 'read' },
   'GET /api/v1/sdk/health/overview': { access: 'read' },
+  'GET /api/v1/sdk/health/events/{asset_id}': { access: 'read' },
   'GET /api/v1/sdk/coverage/company': { access: 'read' },
   'GET /api/v1/sdk/coverage/{asset_id}': { access: 'read', at: sources },
   'GET /api/v1/sdk/coverage/{asset_id}/gaps': { access: 'read', at: sources },

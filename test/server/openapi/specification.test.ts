@@ -90,7 +90,10 @@ const OURS: [pattern: RegExp, reason: string][] = [
     'recommended checks, and what published clients read of them',
   ],
   [/^\w+ \/api\/v1\/sdk\/operations(\/|$)/, 'the jobs of a company, for its admins'],
-  [/^GET \/api\/v1\/sdk\/health\/overview$/, 'incidents, trend and quality, for the console'],
+  [
+    /^GET \/api\/v1\/sdk\/health\/(overview|events\/\{asset_id\})$/,
+    'incidents, trend, quality and what happened to a table, for the console',
+  ],
   [/^GET \/api\/v1\/sdk\/usage\/tables$/, 'which tables cost most, for the console'],
   [
     /^\w+ \/api\/v1\/sdk\/chart-links(\/|$)|^GET \/charts\/\{token\}$/,
