@@ -4,7 +4,7 @@ import { routes } from './routes.ts'
 /** Whether anything is wrong in a company, in one reply. */
 export const health = feature({
   name: 'health',
-  needs: ['auth', 'alerts', 'catalog', 'checks', 'owners', 'lineage'],
+  needs: ['auth', 'alerts', 'catalog', 'checks'],
   tags: {
     health: {
       title: 'Health',

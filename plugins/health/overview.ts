@@ -17,8 +17,10 @@ const MAX_STEPS = 12
 interface OverviewDeps {
   alerts: AlertsApi
   catalog: CatalogApi
-  lineage: LineageApi
-  owners: OwnersApi
+  /** Absent without the feature: then nothing is downstream of anything. */
+  lineage?: LineageApi
+  /** Absent without the feature: then no table has an owner. */
+  owners?: OwnersApi
 }
 
 export interface OverviewQuery {
@@ -61,9 +63,8 @@ export async function readOverview(deps: OverviewDeps, trx: Transaction, query: 
   const tables = await readScoredTables(trx, { starts, assetId })
   const sources = await listSources(trx, asset?.source.id ?? null)
   const changes = await listChanges(trx, assetId)
-  const ownersByAsset = await owners.ownersOf(trx, [
-    ...new Set([...tables.map(({ id }) => id), ...found.incidents.flatMap(causesOf)]),
-  ])
+  const owned = [...new Set([...tables.map(({ id }) => id), ...found.incidents.flatMap(causesOf)])]
+  const ownersByAsset = (await owners?.ownersOf(trx, owned)) ?? new Map<string, never>()
   const reach = await readReach(deps, trx, [
     ...changes.map(({ tableId }) => [tableId]),
     ...found.incidents.map(({ assetIds }) => assetIds),
@@ -168,7 +169,7 @@ async function readReach(
   sets: readonly string[][],
 ): Promise<number[]> {
   const all = [...new Set(sets.flat())]
-  if (all.length === 0) return sets.map(() => 0)
+  if (all.length === 0 || !lineage) return sets.map(() => 0)
   const { edges } = await lineage.walk(trx, all, { direction: 'downstream', depth: MAX_STEPS })
   const downstream = Map.groupBy(edges, ({ upstreamId }) => upstreamId)
   return sets.map(set => {

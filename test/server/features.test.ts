@@ -19,9 +19,9 @@ const cases = [
   },
   { feature: 'owners', path: '/api/v1/sdk/owners', dependents: ['demo', 'impact', 'lineage'] },
   { feature: 'impact', path: '/api/v1/sdk/alerts/{id}/impact', dependents: [] },
-  { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts', 'impact'] },
+  { feature: 'badges', path: '/api/v1/sdk/badges', dependents: ['contracts', 'demo', 'impact'] },
   { feature: 'chart-links', path: '/api/v1/sdk/chart-links', dependents: [] },
-  { feature: 'contracts', path: '/api/v1/sdk/contracts', dependents: ['impact'] },
+  { feature: 'contracts', path: '/api/v1/sdk/contracts', dependents: ['demo', 'impact'] },
 ]
 
 for (const { feature, path, dependents } of share(cases, 'features left out')) {
