@@ -10,12 +10,11 @@ import { useVisit } from '../lib/visits.ts'
 import { texts } from '../texts.ts'
 import { Dialog } from './dialog.ts'
 import { Icon } from './icons.ts'
-import { lazy } from './lazy.ts'
 import { isCurrentScreen, SCREENS } from './navigation.ts'
+import { Palette } from './palette/palette.ts'
 import { Notices, notify } from './notices.ts'
 
 const POLL_MS = 30_000
-const Palette = lazy(async () => (await import('./palette/palette.ts')).Palette)
 /** Alerts with these need attention. */
 export const OPEN_STATUSES = ['triggered', 'acknowledged'] as const
 
@@ -54,8 +53,6 @@ export function Frame({ who, children }: { who: Session; children: Children }) {
       setLayer(shown => (shown === 'palette' ? null : 'palette'))
     }
     document.addEventListener('keydown', openPalette)
-    // After the screen, and before it is asked for; what is typed would be lost while it loads.
-    void Palette.preload().catch(() => undefined)
     return () => document.removeEventListener('keydown', openPalette)
   }, [])
   return html`<a class="skip" href="#main">${texts.skip}</a>

@@ -7,7 +7,7 @@ import { texts } from '../../texts.ts'
 import { Dialog } from '../dialog.ts'
 import { Icon } from '../icons.ts'
 import { SCREENS } from '../navigation.ts'
-import { search, type Result } from './search.ts'
+import type { Result } from './search.ts'
 import { describeError } from '../states.ts'
 
 const OTHERS: readonly Result[] = [
@@ -30,7 +30,9 @@ export function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState('')
   const [place, setPlace] = useState(0)
   const term = useDebounced(text.trim(), PAUSE_MS)
-  const found = useData(term ? `search ${term}` : null, signal => search(term, signal))
+  const found = useData(term ? `search ${term}` : null, async signal =>
+    (await import('./search.ts')).search(term, signal),
+  )
   // Results of a former term must not be opened by an Enter that comes soon after the last letter.
   const isPending = text.trim() !== term || found.isLoading
   const screens = useMemo(() => {
