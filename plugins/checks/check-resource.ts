@@ -39,6 +39,8 @@ export interface CheckResource<Row extends CheckRow> {
     notFound: ErrorCode
     /** The error codes of the endpoints of one, where they do not follow from the parameter's name. */
     errors?: ErrorCode[]
+    /** The error codes of what the body of a new one may name beside its table. */
+    namedErrors?: ErrorCode[]
   }
   schemas: {
     id: Joi.Schema

@@ -121,7 +121,7 @@ export function checkRoutes<Row extends CheckRow>(
       notes: `It runs by its interval from now on.${dryRun ? ' Try it first with the dry run.' : ''}`,
       validate: { params: assetParams, query: createQuery, payload: schemas.create },
       response: replies.created,
-      app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT'] },
+      app: { errors: ['ASSET_NOT_FOUND', 'CONFLICT', ...(names.namedErrors ?? [])] },
       handler: async (request, h) => {
         let twin: ExistingCheck | undefined
         const data = await resource.create(

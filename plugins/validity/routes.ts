@@ -27,6 +27,7 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
       results: 'results',
       audit: 'rule',
       notFound: 'RULE_NOT_FOUND',
+      namedErrors: ['SCHEDULE_NOT_FOUND'],
     },
     schemas: {
       id: schemas.ruleId,
