@@ -63,7 +63,10 @@ async function showOverviews({ app, world, openAs, ready, violationsOf }: Stage)
     const score = section(page, 'Quality score')
     t.match(await score.innerText(), /[\d.]+ %\n.* watched tables? (has|have) an alert today/)
     t.equal(await score.locator('.score-line').count(), 1)
-    t.match(await score.locator('a.help').getAttribute('href'), /\/guide\/coverage#overview-and-quality-score$/)
+    t.match(
+      await score.locator('a.help').getAttribute('href'),
+      /\/guide\/coverage#overview-and-quality-score$/,
+    )
     await page.context().close()
   })
 
