@@ -56,15 +56,18 @@ export function TablePage({ name }: ScreenProps) {
     <${Loaded} of=${asked} what=${name} rows=${5}>
       ${() => table && html`<${TableHeader} table=${table} reload=${asked.reload} />`}
     <//>
-    <${Tabs}
-      label=${name}
-      current=${current}
-      tabs=${Object.entries(TABS).map(([id, { name }]) => ({
-        id,
-        name,
-        count: counts[id as keyof typeof counts],
-      }))}
-    />
-    ${table && html`<${TABS[current].part} table=${table} reload=${asked.reload} />`}
+    ${
+      // Not before the header, whose height depends on what it says: they would move.
+      table &&
+      html`<${Tabs}
+          label=${name}
+          current=${current}
+          tabs=${Object.entries(TABS).map(([id, { name }]) => ({
+            id,
+            name,
+            count: counts[id as keyof typeof counts],
+          }))}
+        /><${TABS[current].part} table=${table} reload=${asked.reload} />`
+    }
   </div>`
 }
