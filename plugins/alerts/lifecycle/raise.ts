@@ -4,7 +4,7 @@ import { companyOf, insertAll, rows, type Transaction } from '../../../server/da
 import { storable, storableJson } from '../../../server/database/storable.ts'
 import { SEVERITIES, type AlertEvent, type RaiseResult, type Severity } from '../api.ts'
 import type { Deps } from '../deps.ts'
-import { Alert, AlertTransition, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
+import { Alert, IS_ONGOING, isOpen, type AlertStatus, type StoredEvent } from '../models.ts'
 import { notifyOpened, type EndedAlerts } from '../rules/notify.ts'
 import { nameContracts } from '../named-contracts.ts'
 import { noticeAlerts } from './notice.ts'
@@ -176,17 +176,18 @@ async function supersedeAlerts(
   return { alerts: await markResolved(trx, alerts.filter(isOpen), reasonOf), reasonOf }
 }
 
-/** Records the first transition of new alerts. @returns these, by id */
+/** Records the first transition of new alerts, in the statement that reads them. @returns these, by id */
 async function recordOpened(trx: Transaction, opened: readonly StoredAlert[]): Promise<Alert[]> {
   if (opened.length === 0) return []
-  const transitions = opened.map(({ id, status }) => ({
-    alertId: id,
-    fromStatus: null,
-    toStatus: status,
-    actor: 'system',
-  }))
-  await insertAll(transitions, chunk => AlertTransition.query(trx).insert(chunk))
+  const ids = opened.map(({ id }) => id)
+  const statuses = opened.map(({ status }) => status)
   return Alert.query(trx)
-    .whereRaw('id = any(cast(? as uuid[]))', [opened.map(({ id }) => id)])
+    .with('recorded', trx.raw(RECORD_OPENED, { companyId: companyOf(trx), ids, statuses }))
+    .whereRaw('id = any(cast(? as uuid[]))', [ids])
     .orderBy('id')
 }
+
+const RECORD_OPENED = `
+  insert into alert_history (company_id, alert_id, to_status, actor)
+  select :companyId, id, status, 'system'
+    from unnest(cast(:ids as uuid[]), cast(:statuses as text[])) as opened (id, status)`

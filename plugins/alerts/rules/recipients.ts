@@ -42,7 +42,7 @@ export async function findRecipients(
   options: { ignoresCooldowns?: boolean } = {},
 ): Promise<Recipient[]> {
   if (alerts.length === 0) return []
-  const active = await Destination.query(trx).where({ isActive: true }).whereNull('deletedAt').orderBy('id')
+  const { active, hasMutes } = await loadActive(trx)
   if (active.length === 0) return []
   const rules = await AlertRule.query(trx)
   const isOwned = await loadOwnerMatch(lookUps, trx, rules, alerts)
@@ -52,7 +52,7 @@ export async function findRecipients(
     return { alert, rules: rules.filter(rule => matchesRule(rule, alert, kind, matching)) }
   })
   const endOf = options.ignoresCooldowns ? () => null : await loadCooldownEnds(trx, matched)
-  const mutedUntil = await loadMutes(trx)
+  const mutedUntil = hasMutes ? await loadMutes(trx) : () => null
   return matched.flatMap(({ alert, rules: matching }) => {
     const muteEnd = mutedUntil(alert)
     return active.filter(isOther(alert)).flatMap(destination => {
@@ -80,6 +80,19 @@ export async function findRecipients(
     })
   })
 }
+
+/** The active destinations, and whether there is any mute window: most companies have none, and spare a statement. */
+async function loadActive(trx: Transaction): Promise<{ active: Destination[]; hasMutes: boolean }> {
+  const active = await Destination.query(trx)
+    .select('destinations.*', trx.raw(`exists (${ACTIVE_MUTES}) as has_mutes`, [companyOf(trx)]))
+    .where({ isActive: true })
+    .whereNull('deletedAt')
+    .orderBy('id')
+    .castTo<(Destination & { hasMutes: boolean })[]>()
+  return { active, hasMutes: active.some(({ hasMutes }) => hasMutes) }
+}
+
+const ACTIVE_MUTES = 'select from mute_windows where mute_windows.company_id = ? and mute_windows.is_active'
 
 /** A destination is not notified that it was itself switched off. */
 function isOther({ kind, cause }: Pick<Alert, 'kind' | 'cause'>): (destination: Destination) => boolean {
