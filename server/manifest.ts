@@ -24,6 +24,7 @@ import * as adoption from '../migrations/0013_adoption.ts'
 import * as notificationPolicies from '../migrations/0014_notification_policies.ts'
 import * as demoSources from '../migrations/0015_demo_sources.ts'
 import * as digestTables from '../migrations/0016_digests.ts'
+import * as tableNamePlans from '../migrations/0017_table_name_plans.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -103,6 +104,7 @@ export const manifest = {
     migration('0014_notification_policies', notificationPolicies),
     migration('0015_demo_sources', demoSources),
     migration('0016_digests', digestTables),
+    migration('0017_table_name_plans', tableNamePlans),
   ],
 }
 

@@ -164,8 +164,9 @@ function readSchedulable(
     trx,
     `select id, catalog_name as catalog, schema_name as schema, name, kind, columns, column_tags,
        personal_from_upstream, is_scheduled
-     from tables t cross join lateral (select exists (
-       select from checks f where f.company_id = :companyId and f.table_id = t.id and f.kind = 'freshness') as is_scheduled) s
+     from tables t cross join lateral (select t.id in (
+       select f.table_id from checks f
+       where f.company_id = :companyId and f.kind = 'freshness' and f.table_id = any(cast(:ids as uuid[]))) as is_scheduled) s
      where company_id = :companyId and source_id = :sourceId and id = any(cast(:ids as uuid[])) ${condition}
      order by qualified_name desc, id desc`,
     { companyId: companyOf(trx), sourceId: id, ids },

@@ -38,6 +38,35 @@ const SHOP = `create table orders (id int, created_at timestamptz, updated_at ti
   create view plain as select id from orders; create view latest as select updated_at from orders;
   create schema stage; create table stage.orders (ts timestamptz); create table stage.tmp_load (ts timestamptz)`
 
+// First: after the many tables of the tests below, no kept plan would be a bad one.
+t.test(
+  'a stored check reads its own table alone, also where plans were kept from when there were few',
+  async t => {
+    const { source } = await world(t, 'create table orders (ts timestamptz)')
+    const copies = (from: number, to: number) => `
+    insert into tables (id, company_id, source_id, catalog_name, schema_name, name, qualified_name, kind, columns,
+      constraints, column_count, fingerprint)
+    select gen_random_uuid(), company_id, source_id, catalog_name, schema_name, 'copy' || n, 'copy' || n, kind, columns,
+      constraints, column_count, fingerprint
+    from tables, generate_series(${from}, ${to}) n where source_id = '${source.id}' and name = 'orders'`
+    const schedule = (name: string) => `
+    insert into checks (uuid, company_id, source_id, table_id, kind, type, settings, check_interval, is_active)
+    select gen_random_uuid(), company_id, source_id, id, 'freshness', 'freshness', '{}', '1h', true
+    from tables where source_id = '${source.id}' and name ${name}`
+    const readRows = `select seq_tup_read + idx_tup_fetch as count from pg_stat_xact_user_tables where relname = 'tables'`
+    await server.db.company(tenant.companyId, async trx => {
+      await trx.raw(copies(1, 20))
+      for (let n = 1; n <= 20; n++) await trx.raw(schedule(`= 'copy${n}'`))
+      await trx.raw(copies(21, 1020))
+      const [before] = (await trx.raw(readRows)).rows
+      await trx.raw(`${schedule(`like 'copy%'`)} on conflict do nothing`)
+      const [after] = (await trx.raw(readRows)).rows
+      // One for the statement itself, for the name, and for each of two foreign keys.
+      t.ok(after.count - before.count <= 4 * 1020, `${after.count - before.count} rows`)
+    })
+  },
+)
+
 t.test('one request schedules all tables of a source, and names those without a signal', async t => {
   const { source, database } = await world(t, SHOP)
   const named = [`${database.name}.public.odd`, `${database.name}.public.plain`]
