@@ -13,12 +13,12 @@ export function sweepStep(server: Server, step: keyof Sweep): Promise<number> {
   return server.plugins.alerts.sweep[step]({ error } as unknown as Parameters<SweepStep>[0])
 }
 
-/** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. */
-export async function runSweep({ query }: TestServer, server: Server): Promise<void> {
+/** Runs the sweep of alerts as a job, on any of the servers of a database, and waits until it is completed. @returns what it did */
+export async function runSweep({ query }: TestServer, server: Server): Promise<unknown> {
   const id = await server.jobs.send(sweepJob, {})
   for (;;) {
-    const [job] = await query(`select state from pgboss.job where id = $1`, [id])
-    if (job?.state === 'completed') return
+    const [job] = await query(`select state, output from pgboss.job where id = $1`, [id])
+    if (job?.state === 'completed') return job.output
     if (job?.state === 'failed') throw new Error('The sweep failed')
     await new Promise(resolve => setTimeout(resolve, 20))
   }

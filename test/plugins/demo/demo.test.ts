@@ -29,9 +29,10 @@ async function sizes(): Promise<Record<string, unknown>> {
   return Object.fromEntries(counts)
 }
 
-/** Waits until no job groups alerts any more. */
-async function untilGrouped(): Promise<void> {
-  const left = `select from pgboss.job where name = 'incidents.update' and state < 'completed'`
+/** Waits until no job is at work or due, and alerts, which wait for more of them, are grouped. */
+async function untilQuiet(): Promise<void> {
+  const left = `select from pgboss.job
+    where state < 'completed' and (start_after <= now() or name = 'incidents.update')`
   for (let n = 0; n < 400 && (await query(left)).length > 0; n++) await wait(50)
 }
 
@@ -177,7 +178,7 @@ t.test('a comparison finds the rows that the warehouse lost or changed', async t
 })
 
 t.test('the late stock count and the bad import are two incidents', async t => {
-  await untilGrouped()
+  await untilQuiet()
   const grouped = await query(
     `select i.incident_id, array_agg(distinct t.name) as tables from incident_alerts i join alerts a on a.id = i.alert_id
       join tables t on t.id = a.asset_id group by 1`,
@@ -228,8 +229,7 @@ t.test('teams, owners, tags, hours, rules, recommendations and the audit log hav
 })
 
 t.test('at a later start it prints the same key and makes nothing new', async t => {
-  // Alerts become incidents in the background.
-  await untilGrouped()
+  await untilQuiet()
   const before = await sizes()
   const again = await run()
   // The link signs in once, so that each start prints another.
@@ -243,7 +243,7 @@ t.test('at a later start it prints the same key and makes nothing new', async t 
 })
 
 t.test('a start that was interrupted is made up for, with nothing twice', async t => {
-  await untilGrouped()
+  await untilQuiet()
   const named = () =>
     query(
       `select (select count(*) from sources) as sources, (select count(*) from teams) as teams,
