@@ -4,12 +4,14 @@ import { extname, join } from 'node:path'
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi'
 import { packageRoot } from '../../server/settings/config.ts'
 
-const FOLDER = join(packageRoot, 'plugins/public/assets')
+/** Pages of the documentation name pictures by `pictures/`, so that they are shown on GitHub too. */
+const FOLDERS = ['plugins/public/assets', 'plugins/public/docs/pictures'].map(path => join(packageRoot, path))
 const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.js': 'text/javascript',
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
   '.ico': 'image/x-icon',
 }
 
@@ -23,12 +25,14 @@ interface Asset {
   tag: string
 }
 
-/** The style sheet, scripts and icons of our pages, by file name. */
+/** The style sheet, scripts, icons and pictures of our pages, by file name. */
 const files = new Map(
-  readdirSync(FOLDER).map(name => {
-    const content = readFileSync(join(FOLDER, name))
-    return [name, { content, tag: contentTag(content) } satisfies Asset]
-  }),
+  FOLDERS.flatMap(folder =>
+    readdirSync(folder).map(name => {
+      const content = readFileSync(join(folder, name))
+      return [name, { content, tag: contentTag(content) } satisfies Asset] as const
+    }),
+  ),
 )
 export const assetNames: readonly string[] = [...files.keys()]
 

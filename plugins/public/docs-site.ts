@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Marked, Renderer, type Tokens } from 'marked'
 import { html, Markup } from '../../server/markup.ts'
 import { assetPath, contentTag } from './assets.ts'
@@ -7,6 +8,8 @@ import { renderHeader, renderPage } from './page-shell.ts'
 
 export const siteScripts = [assetPath('site.js')]
 const MAX_SUMMARY_CHARACTERS = 90
+/** What all pictures of the console measure, in pixels: the page does not move when one arrives. */
+export const PICTURE_SIZE = { width: 1280, height: 760 }
 /** Not in the search index, which would be a tenth larger. */
 const STOP_WORDS = new Set(
   `a above after again all also an and another any are as at be because been before being below between both but by can
@@ -143,6 +146,14 @@ function renderMarkdown(name: string, sections: readonly Section[]): Markup {
         return `<div class="table-box">${Renderer.prototype.table.call(this, token)}</div>`
       },
       html: ({ text }) => html`${text}`.text,
+      image: ({ href, text }) =>
+        html`<img
+          src="${assetPath(basename(href))}"
+          alt="${text}"
+          width="${PICTURE_SIZE.width}"
+          height="${PICTURE_SIZE.height}"
+          loading="lazy"
+        />`.text,
       link(token: Tokens.Link) {
         return Renderer.prototype.link.call(this, { ...token, href: linkTarget(token.href) })
       },
@@ -195,6 +206,7 @@ function slugOf(heading: string): string {
 
 function plainText(markdown: string): string {
   return markdown
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, ' ')
     .replaceAll(/\]\([^)]*\)/g, ' ')
     .replaceAll(/^```.*$|[`*[\]|]|-{3,}/gm, ' ')
     .replaceAll(/\s+/g, ' ')

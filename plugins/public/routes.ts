@@ -156,7 +156,7 @@ function pageRoutes({ config }: Server): ServerRoute[] {
         ...access.open,
         id: 'getGuideStart',
         description: 'The start page of the documentation',
-        notes: 'For people: the first commands, and links to the documentation and the reference.',
+        notes: 'For people: the first steps, and links to the documentation and the reference.',
         tags,
         response: { status: { 200: html } },
       },

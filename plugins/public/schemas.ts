@@ -52,6 +52,7 @@ export const siteFile = Joi.alternatives(
   script,
   typed('image/svg+xml'),
   typed('image/x-icon'),
+  typed('image/webp'),
   pages,
 ).description('The file')
 

@@ -15,7 +15,7 @@ function renderCode(...lines: string[]): Markup {
   return html`<pre><code>${lines.join('\n')}</code></pre>`
 }
 
-/** The start page: what the service is, the first commands, and links to everything else. */
+/** The start page: what the service is, the first steps, and links to everything else. */
 export function renderStart(baseUrl: string): string {
   const request = (path: string) =>
     renderCode(`curl -s "$BASE/api/v1${path}" \\`, '  -H "Authorization: Bearer $KEY"')
@@ -38,10 +38,20 @@ export function renderStart(baseUrl: string): string {
           values. It alerts you when something needs attention.
         </p>
         <section aria-labelledby="first">
-          <h2 id="first">First commands</h2>
+          <h2 id="first">First steps</h2>
           <ol class="steps">
             <li>
-              <p>Set the address and your API key. <code>npm start</code> prints the key of the demo.</p>
+              <p>
+                <a href="/">Open the console</a>: the overview says what needs attention.
+                <a href="${pageAddress('start-console')}">At the console</a> leads from there to the first
+                alert.
+              </p>
+            </li>
+            <li>
+              <p>
+                Or use the API: set the address and your API key. <code>npm start</code> prints the key of the
+                demo.
+              </p>
               ${renderCode(`BASE=${baseUrl}`, 'KEY=aa_live_…')}
             </li>
             <li>

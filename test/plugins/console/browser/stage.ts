@@ -45,11 +45,16 @@ export interface Stage {
 
 /**
  * Undefined, and the tests of the file are skipped, where there is no Chromium.
+ * @param options.before runs while there is no company yet
  * @param options.host the name by which the browser reaches the server, where its port must not be in addresses
  */
 export async function startStage(
   t: Test,
-  { settings = {}, host }: { settings?: Record<string, string>; host?: string } = {},
+  {
+    settings = {},
+    host,
+    before,
+  }: { settings?: Record<string, string>; host?: string; before?: (app: TestServer) => Promise<void> } = {},
 ): Promise<Stage | undefined> {
   if (!existsSync(EXECUTABLE)) {
     t.plan(0, `no Chromium at ${EXECUTABLE}: CHROMIUM says where one is`)
@@ -59,6 +64,7 @@ export async function startStage(
   const app = await startServer(t, { settings: { DEMO_ENABLED: 'true', ...settings } })
   const server = `127.0.0.1:${app.server.info.port}`
   const origin = `http://${host ?? server}`
+  await before?.(app)
   const world = await makeConsoleWorld(t, app)
   const browser = await chromium.launch({
     executablePath: EXECUTABLE,
