@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { companyOf, rows, type Transaction } from '../../server/database/database.ts'
-import { exampleRecord, held, inData, reply } from '../../server/http/envelopes.ts'
+import { exampleIn, exampleRecord, held, inData, reply } from '../../server/http/envelopes.ts'
 import { invalidField } from '../../server/http/errors.ts'
 import { queryInteger } from '../../server/http/page.ts'
 import type { IncidentsApi } from '../alerts/api.ts'
@@ -31,23 +31,24 @@ interface TableEvent {
   state: string
 }
 
+const event = exampleRecord({
+  type: Joi.valid('change', 'run', 'incident').example('change'),
+  at: held.time.description('When it happened, or began.').example('2026-03-09T08:05:00.000Z'),
+  name: held.text.description('A column or another object, a job, or a title.').example('total'),
+  state: held.text
+    .description('The type of a schema change; the state of a run or an incident.')
+    .example('column_removed'),
+}).label('TableEvent')
+
 export const events = reply(
   inData(
     exampleRecord({
       events: Joi.array()
-        .items(
-          exampleRecord({
-            type: Joi.valid('change', 'run', 'incident').example('change'),
-            at: held.time.description('When it happened, or began.').example('2026-03-09T08:05:00.000Z'),
-            name: held.text.description('A column or another object, a job, or a title.').example('total'),
-            state: held.text
-              .description('The type of a schema change; the state of a run or an incident.')
-              .example('column_removed'),
-          }).label('TableEvent'),
-        )
-        .description('The latest 100 of each type.'),
+        .items(event)
+        .description('The latest 100 of each type.')
+        .example([exampleIn(event)]),
     }),
-  ),
+  ).description('What happened, the newest of each type first.'),
 )
 
 /**
