@@ -25,7 +25,7 @@ import { appRolePassword } from './security/installation.ts'
 import { installHeavyRequests } from './fairness/heavy-requests.ts'
 import { installIdempotency } from './http/idempotency.ts'
 import { installLimits } from './http/limits.ts'
-import { openMail, type Mail } from './mail.ts'
+import { openMail, type Mail } from './mail/mail.ts'
 import { manifest } from './manifest.ts'
 import { openMetrics, readAtScrapes } from './telemetry/listener.ts'
 import {

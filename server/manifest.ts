@@ -25,6 +25,7 @@ import * as notificationPolicies from '../migrations/0014_notification_policies.
 import * as demoSources from '../migrations/0015_demo_sources.ts'
 import * as digestTables from '../migrations/0016_digests.ts'
 import * as tableNamePlans from '../migrations/0017_table_name_plans.ts'
+import * as passwordResets from '../migrations/0018_password_resets.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -105,6 +106,7 @@ export const manifest = {
     migration('0015_demo_sources', demoSources),
     migration('0016_digests', digestTables),
     migration('0017_table_name_plans', tableNamePlans),
+    migration('0018_password_resets', passwordResets),
   ],
 }
 

@@ -8,6 +8,7 @@ import { describeGiven } from '../../server/http/sentences.ts'
 import type { AuthDeps } from './deps.ts'
 import { auditUser } from './audit-log/audit-user.ts'
 import type { Company, User } from './models.ts'
+import { isRegistrationOpen, registrationClosed, requireOpenRegistration } from './registration.ts'
 import { schemas } from './schemas.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 import { acceptInvitation, findInvitation } from './users/invitations.ts'
@@ -86,7 +87,7 @@ export interface Registration {
 
 /**
  * Registers a user: in the company of the invitation, else as the owner of a new company.
- * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 409 `USER_EXISTS`, also for users of other companies
+ * @throws 400 `WEAK_PASSWORD` and `INVALID_INVITATION`, 403 where registration is closed, 409 `USER_EXISTS`, also for users of other companies
  */
 export async function registerUser(
   deps: AuthDeps,
@@ -96,11 +97,13 @@ export async function registerUser(
   const { email, password, fullName, invitationToken: token } = input
   const invitation =
     token === undefined ? undefined : await deps.db.system(trx => findInvitation(trx, { token, email }))
+  // Before the password is hashed.
+  if (!invitation && !(await isRegistrationOpen(deps))) throw registrationClosed()
   const name = invitation?.companyName ?? input.companyName ?? fullName ?? (email.split('@')[0] as string)
   assertStrongPassword(password, email, { companyName: name })
   const passwordHash = await withHashingSlot(() => hashPassword(password))
   return deps.db.system(async trx => {
-    if (invitation) await acceptInvitation(trx, invitation)
+    await (invitation ? acceptInvitation(trx, invitation) : requireOpenRegistration(trx, deps))
     const company = invitation
       ? { companyId: invitation.companyId, name, plan: invitation.plan }
       : await createCompany(trx, name, deps.config.defaultPlan)

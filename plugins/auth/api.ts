@@ -15,6 +15,7 @@ import { admitProspect, createProspect } from './prospects/prospects.ts'
 import { DEMO_KEY_PREFIX, getDemoSecondsLeft, setDemoCompany } from './sign-in/demo-sessions.ts'
 import { findTicketHolder, issueTicket } from './sign-in/one-time-tokens.ts'
 import { findSessionUser, resumeSession } from './sign-in/sessions.ts'
+import { isRegistrationOpen } from './registration.ts'
 import type { UserRemovalListener } from './users/users.ts'
 import { hashPassword, withHashingSlot, assertStrongPassword } from './sign-in/passwords.ts'
 
@@ -152,6 +153,8 @@ export function makeAuth(deps: AuthDeps) {
     resumeSession: (refreshToken: string, request: Request) => resumeSession(deps, refreshToken, request),
     /** The name of the user of a refresh token; undefined unless it is the current one of a live session. */
     findSessionUser: (refreshToken: string) => findSessionUser(deps, refreshToken),
+    /** Whether a person without an invitation may register. */
+    isRegistrationOpen: () => isRegistrationOpen(deps),
     createProspect: (input: { email: string; company?: string }) => createProspect(deps, input),
     admitProspect: (token: string, origin: RequestOrigin) =>
       admitProspect(deps, identityProvider.current(), token, origin),

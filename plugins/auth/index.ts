@@ -1,13 +1,15 @@
 import { feature } from '../../server/feature.ts'
 import { makeAuth } from './api.ts'
 import { keyRoutes } from './api-keys/routes.ts'
-import { makeDeferredAudit } from './audit-log/deferred-audit.ts'
+import { makeDeferredWork } from './after-response.ts'
 import { auditRoutes } from './audit-log/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { retention } from './retention.ts'
+import { passwordResetRoutes } from './sign-in/password-reset-routes.ts'
 import { demoRoutes } from './sign-in/demo-sessions.ts'
 import { routes } from './sign-in/routes.ts'
 import { apiKeyScheme, jwtOptions, jwtPlugin } from './sign-in/strategies.ts'
+import { invitationLookUp } from './users/invitation-look-up.ts'
 import { userRoutes } from './users/routes.ts'
 
 export const auth = feature({
@@ -62,13 +64,15 @@ export const auth = feature({
     server.auth.strategy('jwt', 'jwt', jwtOptions(server))
     server.auth.scheme('api-key', apiKeyScheme)
     server.auth.strategy('api-key', 'api-key')
-    const deferredAudit = makeDeferredAudit(server)
-    server.events.on('response', deferredAudit.write)
-    server.ext('onPostStop', deferredAudit.finish)
+    const deferredWork = makeDeferredWork(server)
+    server.events.on('response', deferredWork.start)
+    server.ext('onPostStop', deferredWork.finish)
   },
   retention,
   routes: (api, server) => [
     ...routes,
+    ...passwordResetRoutes,
+    invitationLookUp,
     ...userRoutes(api),
     ...keyRoutes,
     ...auditRoutes,

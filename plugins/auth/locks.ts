@@ -10,6 +10,11 @@ export function lockEmail(trx: Transaction, email: string): Promise<void> {
   return lockName(trx, `sign-up:${email}`)
 }
 
+/** Makes transactions that would create the first account, where registration is closed, wait for each other. */
+export function lockFirstAccount(trx: Transaction): Promise<void> {
+  return lockName(trx, 'first-account')
+}
+
 /** Locks the company of a transaction: its plan and quotas, its users and invitations. Other rows may refer to it. */
 export async function lockCompany(trx: Transaction): Promise<Company> {
   return Company.query(trx).first().forNoKeyUpdate().throwIfNotFound()

@@ -43,7 +43,24 @@ const invited = exampleRecord({
     .description('A page for the invited person; holds the token.')
     .example('http://127.0.0.1:8000/invitation?token=Jt0v2m'),
   expires_at: invitationKeys.expires_at!,
+  is_mailed: flag.description('Whether a mail with the link was sent.').example(true),
+  mail_problem: text.allow(null).description('Why no mail was sent; null for one that was.').example(null),
 }).label('InviteResponse')
+
+const foundInvitation = exampleRecord({
+  email: invitationKeys.email!,
+  company_name: text.example('Example Ltd'),
+  invited_by: text
+    .allow(null)
+    .description('The name or email of who invited; null for a user who was removed.')
+    .example('Ada Lovelace'),
+  expires_at: invitationKeys.expires_at!,
+}).label('FoundInvitation')
+
+const passwordReset = record(
+  { email: Joi.string().description('The email to sign in with.') },
+  { email: 'ada@example.com' },
+).label('ResetPasswordResponse')
 
 const key = exampleRecord(replyKeys(keyFields)).label('ApiKey')
 const newKey = exampleRecord({
@@ -151,6 +168,8 @@ export const replies = {
   tokens: reply(tokens.description('The new tokens')),
   login: reply(signedIn.description('The tokens of the new session, and the user')),
   invited: reply(invited.description('The invitation, with its token'), 201),
+  foundInvitation: reply(foundInvitation.description('What the invited person needs to know')),
+  passwordReset: reply(passwordReset.description('The user whose password it is')),
   invitations: reply(inPage(invitation)),
   newKey: reply(inData(newKey).description('The API key, with the key itself'), 201),
   keys: reply(inNestedPage(key, 'keys')),

@@ -10,5 +10,6 @@ export const retention: Retention[] = [
   { table: 'prospects', column: 'expires_at', days: 30 },
   { table: 'oauth_attempts', column: 'expires_at', days: 0 },
   { table: 'tickets', column: 'expires_at', days: 0 },
+  { table: 'password_resets', column: 'expires_at', days: 0 },
   { table: 'demo_sessions', column: 'expires_at', days: 0 },
 ]

@@ -58,6 +58,23 @@ export const schemas = {
   })
     .example({ email: 'ada@example.com', password: 'a long walk at dawn' })
     .label('LoginRequest'),
+  requestReset: Joi.object<{ email: string }>({ email: email.required() })
+    .required()
+    .example({ email: 'ada@example.com' })
+    .label('PasswordResetRequest'),
+  resetPassword: Joi.object<{ token: string; new_password: string }>({
+    token: Joi.string().min(1).max(200).required().description('The token of the link.'),
+    new_password: password.required(),
+  })
+    .required()
+    .example({ token: 'Xc1TqJ7Qd0mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT', new_password: 'a longer walk at dusk' })
+    .label('ResetPasswordRequest'),
+  lookUpInvitation: Joi.object<{ invitation_token: string }>({
+    invitation_token: Joi.string().min(1).max(200).required(),
+  })
+    .required()
+    .example({ invitation_token: 'Jt0v2mZ4Vd8Yw2Kc6Nf1Hs9Lp3Xa5Jg7Ue0QxT0Rb2q' })
+    .label('LookUpInvitationRequest'),
   refresh: Joi.object<{ refresh_token: string }>({ refresh_token: Joi.string().max(500).required() })
     .example({ refresh_token: 'AZbxwnsefH6dOl8Mjhsq…' })
     .label('RefreshTokenRequest'),

@@ -5,10 +5,11 @@
  * A transaction takes its locks in this order. Two transactions that take them in different orders wait for each other
  * until PostgreSQL ends one (40P01). Several rows of one kind are locked in the order of their ids, unless it says otherwise.
  *
- *  1. names (`lockName`): signing up with an email, creating demo data, joining the beta, the sweep that claims checks,
+ *  1. names (`lockName`): signing up with an email, creating the first account, creating demo data, joining the beta, the sweep that claims checks,
  *     declaring other names of datasets
  *  2. the company (`companies`)
- *  3. users, then what belongs to them: sessions, invitations, tickets, sign-in attempts, identities
+ *  3. users, then what belongs to them: sessions, invitations, tickets, sign-in attempts, identities,
+ *     password resets
  *  4. sources: before writing several rows of a source, and before recording what was read from it
  *  5. runs of a source
  *  6. tables of a source

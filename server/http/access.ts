@@ -43,14 +43,13 @@ export interface Caller {
 }
 
 /** The rate limit of a route without a caller. */
-export interface AddressLimit {
+export type AddressLimit = {
   /** Routes of the same name share their counts. */
   name: string
-  /** Requests of one address; those of an IPv6 network count together. */
-  perMinute: number
   /** Counts requests whose body cannot be read or whose sender is refused, too: attempts at a password or a token. */
   isCountedFirst?: true
-}
+  /** Requests of one address; those of an IPv6 network count together. */
+} & ({ perMinute: number } | { perHour: number })
 
 /** How a route is guarded; every route carries one of these. */
 export interface Guard {

@@ -110,7 +110,8 @@ function addressLimitOf({ route }: Request): AddressLimit | null {
 function bucketOfAddress(request: Request): Bucket | null {
   const limit = addressLimitOf(request)
   if (!limit) return null
-  const whole = { limit: limit.perMinute, seconds: 60 }
+  const whole =
+    'perHour' in limit ? { limit: limit.perHour, seconds: 3_600 } : { limit: limit.perMinute, seconds: 60 }
   const address = addressOf(request, request.server.config.trustProxy)
   return { name: `${limit.name}:${address}`, whole, burst: whole }
 }

@@ -25,6 +25,8 @@ export interface Config {
   fileSources: string[]
   defaultPlan: Plan
   demoEnabled: boolean
+  /** Whether people may create a company without an invitation. */
+  registrationEnabled: boolean
   trustProxy: number
   /** Whether people may sign up for the beta, and how many; absent: any number. */
   betaOpen: boolean
@@ -146,6 +148,11 @@ const SETTINGS = {
     schema: Joi.boolean(),
     about: 'Whether to create the demo company; defaults to true with the embedded database, else false.',
   },
+  REGISTRATION_ENABLED: {
+    group: 'Accounts',
+    schema: Joi.boolean().default(true),
+    about: 'Whether people without an invitation may register; the first account can always be created.',
+  },
   TRUST_PROXY: {
     group: 'HTTP',
     schema: Joi.number().integer().min(0).max(10).default(0),
@@ -171,7 +178,7 @@ const SETTINGS = {
     schema: smtpUrl,
     secret: true,
     about:
-      'Mail server for alerts by email: smtps://USER:PASSWORD@HOST (TLS) or smtp://… (STARTTLS; with ?tls=off none, for a relay next door).',
+      'Mail server for alerts, invitations and password resets: smtps://USER:PASSWORD@HOST (TLS) or smtp://… (STARTTLS; with ?tls=off none, for a relay next door).',
   },
   SMTP_FROM: {
     group: 'Alerts',

@@ -3,7 +3,8 @@ import type { PayloadDescription } from './describe.ts'
 import type { DigestContent } from './digest.ts'
 import type { EventType, Payload } from './payload.ts'
 
-export { shorten, type PayloadDescription, type Fact } from './describe.ts'
+export { shorten } from '../../../server/one-line.ts'
+export type { PayloadDescription, Fact } from './describe.ts'
 export type { DigestContent, DigestLine, DigestSection } from './digest.ts'
 export type { EventType, MessageType, Payload } from './payload.ts'
 

@@ -1,5 +1,7 @@
+import { MAIL_COLOUR, renderMailPage } from '../../../server/mail/page.ts'
 import { html, Markup } from '../../../server/markup.ts'
-import { SEVERITY_LABELS, shorten, type PayloadDescription } from './describe.ts'
+import { shorten } from '../../../server/one-line.ts'
+import { SEVERITY_LABELS, type PayloadDescription } from './describe.ts'
 import type { DigestContent, Payload } from './destination.ts'
 
 /** The part of a mail that all recipients share. */
@@ -17,9 +19,9 @@ export interface MailBody {
 const MAX_SUBJECT_CHARACTERS = 200
 
 /** Replaced by the footer. No payload can contain it, since `<` is escaped. */
-const FOOTER = '<!-- footer -->'
+const FOOTER = new Markup('<!-- footer -->')
 
-const COLOURS = { critical: '#b3261e', warning: '#b26a00', info: '#1f6feb' }
+const COLOURS = { critical: '#b3261e', warning: '#b26a00', info: MAIL_COLOUR }
 const RESOLVED_COLOUR = '#1a7f37'
 
 /** A mail about an alert, as text and as a page that loads nothing. */
@@ -64,7 +66,15 @@ export function composeDigestMail({ heading, sentence, sections, links }: Digest
   return {
     subject,
     text: [heading, '', sentence, '', ...texts, ...addresses, ''].join('\n'),
-    html: renderPage(subject, { heading, sentence, links, colour: COLOURS.info }, html`${parts}`).text,
+    html: renderMailPage({
+      subject,
+      heading,
+      sentence,
+      links,
+      colour: COLOURS.info,
+      content: html`${parts}`,
+      footer: FOOTER,
+    }).text,
     isUrgent: false,
   }
 }
@@ -74,7 +84,7 @@ export function withFooter(body: Pick<MailBody, 'text' | 'html'>, to: string, li
   const footer = html`Sent by Tidemark to ${to}. <a href="${link}" style="color:inherit">Unsubscribe</a>`
   return {
     text: `${body.text}\n-- \nSent by Tidemark to ${to}. To get no more of it: ${link}\n`,
-    html: body.html.replace(FOOTER, () => footer.text),
+    html: body.html.replace(FOOTER.text, () => footer.text),
   }
 }
 
@@ -96,49 +106,6 @@ function renderHtml(subject: string, description: PayloadDescription, colour: st
   const table = html`<table role="presentation" style="margin:20px 0;border-collapse:collapse;font-size:15px">
     ${rows}
   </table>`
-  return renderPage(subject, { ...description, colour }, table)
-}
-
-/** Inline styles and tables: mail programs remove style sheets and misread other layouts. */
-function renderPage(
-  subject: string,
-  {
-    heading,
-    sentence,
-    links,
-    colour,
-  }: Pick<PayloadDescription, 'heading' | 'sentence' | 'links'> & { colour: string },
-  content: Markup,
-): Markup {
-  const [first, ...others] = links
-  const more = others.map(({ text, url }) => html` <a href="${url}" style="color:inherit">${text}</a>`)
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${subject}</title>
-      </head>
-      <body
-        style="margin:0;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
-      >
-        <div style="max-width:560px;margin:0 auto">
-          <div style="border-left:4px solid ${colour};padding:2px 0 2px 16px">
-            <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3;overflow-wrap:anywhere">${heading}</h1>
-            ${sentence === '' ? '' : html`<p style="margin:0;overflow-wrap:anywhere">${sentence}</p>`}
-          </div>
-          ${content}
-          <p style="margin:20px 0 32px">
-            <a
-              href="${first?.url ?? ''}"
-              style="display:inline-block;margin-right:12px;padding:10px 18px;border-radius:6px;background:${colour};color:#ffffff;text-decoration:none"
-              >${first?.text ?? ''}</a
-            >
-            ${more}
-          </p>
-          <p style="margin:0;font-size:13px;opacity:.65">${new Markup(FOOTER)}</p>
-        </div>
-      </body>
-    </html> `
+  const { heading, sentence, links } = description
+  return renderMailPage({ subject, heading, sentence, links, colour, content: table, footer: FOOTER })
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import Joi from 'joi'
-import type { Letter, Mail, Posted } from '../../../server/mail.ts'
+import type { Letter, Mail, Posted } from '../../../server/mail/mail.ts'
 import { failedOutcome, type DestinationType, type Message, type DeliveryOutcome } from './destination.ts'
 import { composeDigestMail, composeMail, withFooter, type MailBody } from './email-body.ts'
 import type { Subscriptions } from '../api.ts'

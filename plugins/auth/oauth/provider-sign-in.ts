@@ -4,6 +4,7 @@ import { apiError } from '../../../server/http/errors.ts'
 import type { AuthDeps } from '../deps.ts'
 import { createCompany, createUser, IS_EMAIL_PROVEN, type ResolvedUser } from '../accounts.ts'
 import { acceptInvitation, findInvitation } from '../users/invitations.ts'
+import { requireOpenRegistration } from '../registration.ts'
 import { LOCK_USER, LOCK_USER_FOR_LINK, lockEmail } from '../locks.ts'
 import type { User } from '../models.ts'
 import type { ProviderIdentity, OAuthProvider } from './providers.ts'
@@ -30,7 +31,7 @@ interface VerifiedIdentity extends ProviderIdentity {
  * Else the user is created: in the company of the given invitation (never of another, since anyone may invite any
  * address), or as the owner of a new company.
  * @param invitation an invitation token
- * @throws 403 for an unverified email and a disabled user, 409 `USER_EXISTS` where the email may not be linked, 400
+ * @throws 403 for an unverified email, a disabled user and closed registration, 409 `USER_EXISTS` where the email may not be linked, 400
  *   `INVALID_INVITATION`
  */
 export async function admitIdentity(
@@ -136,6 +137,7 @@ async function joinByInvitation(trx: Transaction, { email, name }: VerifiedIdent
 }
 
 async function registerWithCompany(trx: Transaction, deps: AuthDeps, { email, name }: VerifiedIdentity) {
+  await requireOpenRegistration(trx, deps)
   const companyName = name ?? (email.split('@')[0] as string)
   const { companyId } = await createCompany(trx, companyName, deps.config.defaultPlan)
   const user = await createUser(trx, { companyId, email, passwordHash: null, fullName: name, role: 'owner' })

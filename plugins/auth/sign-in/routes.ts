@@ -29,10 +29,10 @@ export const routes: ServerRoute[] = [
     id: 'register',
     description: 'Create a company and its owner, or join a company with its invitation',
     notes:
-      'Without `invitation_token` a new company is created. It does not sign in: call login next. At most 3 per minute and address.',
+      'Without `invitation_token` a new company is created; the operator may close this with `REGISTRATION_ENABLED`. It does not sign in: call login next. At most 3 per minute and address.',
     validate: { payload: schemas.register, query: schemas.none },
     response: replies.registered,
-    app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'USER_EXISTS', 'CONFLICT'] },
+    app: { errors: ['WEAK_PASSWORD', 'INVALID_INVITATION', 'FORBIDDEN', 'USER_EXISTS', 'CONFLICT'] },
     async handler(request, h) {
       const body = request.payload
       const { user, company } = await registerUser(

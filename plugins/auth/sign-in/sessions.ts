@@ -191,7 +191,8 @@ export async function endAllSessions(trx: Transaction, userId: string): Promise<
      where company_id = :companyId and user_id = :userId and ended_at is null`,
     who,
   )
-  await rows(trx, 'delete from tickets where company_id = :companyId and user_id = :userId', who)
+  for (const table of ['tickets', 'password_resets'])
+    await rows(trx, `delete from ${table} where company_id = :companyId and user_id = :userId`, who)
 }
 
 function issueTokens(deps: AuthDeps, userId: string, refresh: RefreshToken): SessionTokens {

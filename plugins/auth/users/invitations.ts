@@ -113,6 +113,30 @@ export async function findInvitation(
   return found
 }
 
+export interface InvitationNotice {
+  email: string
+  companyName: string
+  invitedBy: string | null
+  expiresAt: Date
+}
+
+/**
+ * What the holder of a token may know of an open invitation. Needs a system transaction.
+ * @throws 400 `INVALID_INVITATION`, whatever is wrong with it
+ */
+export async function lookUpInvitation(trx: Transaction, token: string): Promise<InvitationNotice> {
+  const [found] = await rows<InvitationNotice>(
+    trx,
+    `select i.email, c.name as company_name, coalesce(nullif(u.full_name, ''), u.email) as invited_by, i.expires_at
+     from invitations i join companies c on c.company_id = i.company_id
+     left join users u on u.company_id = i.company_id and 'user:' || u.id = i.invited_by
+     where i.token_hash = :hash and ${IS_OPEN}`,
+    { hash: sha256(token) },
+  )
+  if (!found) throw invalidInvitation()
+  return found
+}
+
 /**
  * Marks an invitation as accepted, in the transaction that creates its user.
  * @throws 400 `INVALID_INVITATION` when it ended or was accepted since it was read

@@ -5,7 +5,8 @@ import { param } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
 import type { AuthApi } from '../api.ts'
 import { createInvitation, listInvitations, revokeInvitation } from './invitations.ts'
-import { Company } from '../models.ts'
+import { mailInvitation } from '../mails/invitation.ts'
+import { Company, User } from '../models.ts'
 import { presentInvitation, presentUser } from '../present.ts'
 import { replies } from '../replies.ts'
 import { schemas } from '../schemas.ts'
@@ -87,22 +88,28 @@ export const userRoutes = (auth: AuthApi): ServerRoute[] => [
   route('POST', '/api/v1/invitations', access.users, {
     description: 'Invite an email to the company; the token is shown once',
     notes:
-      'A user who registers with this email and the token within 7 days joins the company in this role. Replaces an open invitation of the same email.',
+      'A user who registers with this email and the token within 7 days joins the company in this role. Replaces an open invitation of the same email. Where the operator has set `SMTP_URL`, the link is mailed too: at most 50 an hour, 3 to one address.',
     validate: { payload: schemas.invite, query: schemas.none },
     response: replies.invited,
     app: { errors: ['USER_EXISTS'] },
     async handler(request, h) {
       const body = request.payload
-      const { invitation, token } = await inCompany(request, async trx => {
+      const { invitation, token, inviter, company } = await inCompany(request, async trx => {
         const made = await createInvitation(trx, callerId(request), body)
+        const { fullName, email } = await User.query(trx).findById(callerId(request)).throwIfNotFound()
+        const { name: company } = await Company.query(trx).first().throwIfNotFound()
         const target = { type: 'invitation', id: made.invitation.id }
         await auditRequest(request, trx, { action: 'user.invited', target, details: body })
-        return made
+        return { ...made, inviter: fullName || email, company }
       })
       const { id, email, role, expiresAt } = invitation
       const url = `${request.server.config.baseUrl}/invitation?token=${token}`
+      const problem = await mailInvitation(request.server, { invitation, url, inviter, company })
       return h
-        .response({ id, email, role, token, url, expires_at: expiresAt })
+        .response({
+          ...{ id, email, role, token, url, expires_at: expiresAt },
+          ...{ is_mailed: problem === null, mail_problem: problem },
+        })
         .code(201)
         .header('Cache-Control', 'no-store')
     },

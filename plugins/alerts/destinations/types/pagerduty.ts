@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { removeBidiControls } from '../describe.ts'
+import { removeBidiControls } from '../../../../server/one-line.ts'
 import { httpsUrl, shorten } from '../destination.ts'
 import type {
   DeliveryContext,

@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
-import { readConfig, type ConfigError } from '../../server/settings/config.ts'
-import { openMail, type Letter } from '../../server/mail.ts'
-import { MAIL_PASSWORD, startMailServer, type MailServer } from '../helpers/mail-server.ts'
+import { readConfig, type ConfigError } from '../../../server/settings/config.ts'
+import { openMail, type Letter } from '../../../server/mail/mail.ts'
+import { MAIL_PASSWORD, startMailServer, type MailServer } from '../../helpers/mail-server.ts'
 
 const signal = new AbortController().signal
 

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
-import type { Config } from './settings/config.ts'
-import type { MailAddress, SmtpServer } from './settings/smtp-settings.ts'
+import type { Config } from '../settings/config.ts'
+import type { MailAddress, SmtpServer } from '../settings/smtp-settings.ts'
 
 export interface Letter {
   to: string
