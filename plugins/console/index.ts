@@ -17,7 +17,7 @@ export const consolePages = feature({
     },
   },
   routes: (_, { config, plugins: { auth } }) => [
-    ...pageRoutes(config),
+    ...pageRoutes(config, auth),
     moduleRoute(),
     ...sessionRoutes({ auth, baseUrl: config.baseUrl }),
   ],

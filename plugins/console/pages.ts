@@ -5,6 +5,7 @@ import { buildPolicy, sourceHash } from '../../server/http/content-policy.ts'
 import { acceptsHtml } from '../../server/http/input.ts'
 import { html, Markup } from '../../server/markup.ts'
 import type { Config } from '../../server/settings/config.ts'
+import type { AuthApi } from '../auth/api.ts'
 import { cookieParsing } from './session.ts'
 import { findViewer, renderShell, type Viewer } from './shell.ts'
 import { fileAddress, importMap, moduleAddress, preloadAddresses } from './modules.ts'
@@ -18,8 +19,13 @@ interface Screen {
   api?: string
 }
 
-/** Shown without the frame: who is invited has no session, or one of another company. */
-const INVITATION = '/invitation'
+/** Shown without the frame: these people have no session, or one of another account. */
+const ACCOUNT_SCREENS: readonly Screen[] = [
+  { path: '/invitation', description: 'Join a company with an invitation' },
+  { path: '/register', description: 'Create a company and its owner' },
+  { path: '/forgot', description: 'Ask for a link to choose a new password' },
+  { path: '/reset', description: 'Choose a new password with a link' },
+]
 
 const SCREENS: readonly Screen[] = [
   { path: '/', description: 'Whether the data is all right' },
@@ -43,7 +49,7 @@ const SCREENS: readonly Screen[] = [
   { path: '/contracts/{id?}', description: 'Contracts that are enforced, and one of them' },
   { path: '/schedules/{id?}', description: 'Operating schedules, and one of them' },
   { path: '/settings/{id?}', description: 'The own user, and who may do what in the company' },
-  { path: INVITATION, description: 'Join a company with an invitation' },
+  ...ACCOUNT_SCREENS,
 ]
 
 const POLICY = buildPolicy({
@@ -53,8 +59,8 @@ const POLICY = buildPolicy({
 })
 
 /** The pages of the console. The script shows the screen of the address; the server writes the frame around it. */
-export function pageRoutes(config: Config): ServerRoute[] {
-  const plain = renderPage(config)
+export function pageRoutes(config: Config, auth: Pick<AuthApi, 'isRegistrationOpen'>): ServerRoute[] {
+  const plain = { open: renderPage(config, true), closed: renderPage(config, false) }
   const handler =
     (path: string, api: string | undefined): Lifecycle.Method =>
     async (request, h) => {
@@ -62,10 +68,16 @@ export function pageRoutes(config: Config): ServerRoute[] {
       // Programs follow the links of messages too.
       if (api !== undefined && !acceptsHtml(request))
         return h.redirect(`${config.baseUrl}${api}${id && `/${encodeSegment(id)}`}`)
-      const viewer = path === INVITATION ? undefined : await findViewer(request)
+      const isAccount = ACCOUNT_SCREENS.some(screen => screen.path === path)
+      const viewer = isAccount ? undefined : await findViewer(request)
+      const isOpen = await auth.isRegistrationOpen()
       return (
         h
-          .response(viewer ? renderPage(config, { viewer, path: request.path }) : plain)
+          .response(
+            viewer
+              ? renderPage(config, isOpen, { viewer, path: request.path })
+              : plain[isOpen ? 'open' : 'closed'],
+          )
           .type('text/html')
           .header('Content-Security-Policy', POLICY)
           // The name of a user is for no cache, nor for who comes back after a sign-out.
@@ -107,11 +119,16 @@ function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll('!', '%21')
 }
 
-/** @param frame whose frame is in the page, and the path that it is shown for */
-function renderPage(config: Config, frame?: { viewer: Viewer; path: string }): string {
+/**
+ * @param canRegister whether a person without an invitation may register
+ * @param frame whose frame is in the page, and the path that it is shown for
+ */
+function renderPage(config: Config, canRegister: boolean, frame?: { viewer: Viewer; path: string }): string {
   const settings = JSON.stringify({
     providers: [...config.oauth.keys()],
     hasDemo: config.demoEnabled,
+    canRegister,
+    hasMail: config.smtpUrl !== undefined,
   })
   return html`<!doctype html>
     <html lang="en">

@@ -4,6 +4,7 @@ import { html } from './lib/html.ts'
 import { listenToKeys } from './lib/keys.ts'
 import { followLinks, navigate, place, withQuery } from './lib/router.ts'
 import { isSignedOut } from './lib/api.ts'
+import { linkToken } from './lib/link-token.ts'
 import { takeAttempt } from './lib/provider-attempt.ts'
 import { findTicketHolder, hasExpired, resumeSession, session, signIn } from './lib/session.ts'
 import { useSignal } from './lib/signal.ts'
@@ -13,14 +14,15 @@ import { Frame } from './parts/frame.ts'
 import { notify } from './parts/notices.ts'
 import { Failure } from './parts/states.ts'
 import { preloadScreen, Screen } from './screens/screens.ts'
-import { Expired, Invitation, SignIn, signInNotice } from './screens/sign-in.ts'
+import { findAccountScreen } from './screens/account/account-screens.ts'
+import { Expired, SignIn, signInNotice } from './screens/sign-in.ts'
 import { refuseTicket, TicketOffer, ticketOffer } from './screens/ticket-offer.ts'
 import { texts } from './texts.ts'
 
 /** @param props.error why it is not known whether there is a session: the server did not answer, or refused */
 function App({ error }: { error: unknown }) {
   const who = useSignal(session)
-  const { path, query } = useSignal(place)
+  const { path } = useSignal(place)
   const isEnded = useSignal(hasExpired)
   const offer = useSignal(ticketOffer)
   const theme = who?.preferences?.theme
@@ -32,7 +34,8 @@ function App({ error }: { error: unknown }) {
       <h1 class="hidden">Tidemark</h1>
       <${Failure} what=${texts.thisPart} error=${error} retry=${() => location.reload()} />
     </main>`
-  if (path === '/invitation') return html`<${Invitation} token=${query.get('token') ?? ''} />`
+  const account = findAccountScreen(path)
+  if (account) return html`<${account} key=${path} />`
   if (offer) return html`<${TicketOffer} ...${offer} />`
   if (!who) return html`<${SignIn} />`
   // What was loaded for one user must not be shown to the next one.
@@ -55,7 +58,11 @@ async function start(): Promise<void> {
     navigate(withQuery(path, { ticket: null, error: null, error_description: null }, query), {
       replace: true,
     })
-  if (path === '/invitation') return session.set(null)
+  if (findAccountScreen(path)) {
+    linkToken.set(query.get('token') ?? '')
+    if (query.has('token')) navigate(withQuery(path, { token: null }, query), { replace: true })
+    return session.set(null)
+  }
   if (refusal !== null)
     signInNotice.set('The sign-in through the provider failed. Try again, or sign in with your password.')
   await resumeSession().catch((error: unknown) => {
@@ -83,7 +90,9 @@ const [error] = await Promise.all([
     (error: unknown) => error,
   ),
   // A screen that cannot be loaded shows so itself.
-  isShellShown && preloadScreen(place.value.path).catch(() => undefined),
+  (isShellShown ? preloadScreen(place.value.path) : findAccountScreen(place.value.path)?.preload())?.catch(
+    () => undefined,
+  ),
 ])
 app.textContent = ''
 render(html`<${App} error=${error} />`, app)

@@ -34,7 +34,7 @@ export const texts = {
   email: 'Email',
   name: 'Name',
   signInWith: (provider: string) => `Sign in with ${provider}`,
-  joinTitle: 'Join your team on Tidemark',
+  createAccount: 'Create an account',
 
   // Overview
   needAttention: (count: number, total: number | undefined) =>

@@ -85,7 +85,7 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
     ></textarea>`
   return html`<input
       ...${own}
-      type=${kind === 'secret' ? 'password' : 'text'}
+      type=${kind === 'secret' ? 'password' : kind === 'email' ? kind : 'text'}
       inputmode=${kind === 'number' || kind === 'integer' ? 'decimal' : undefined}
       autocomplete=${spec.autoComplete ?? (kind === 'secret' ? 'new-password' : 'off')}
       placeholder=${kind === 'secret' && !isNew ? 'Unchanged' : undefined}

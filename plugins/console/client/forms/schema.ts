@@ -36,7 +36,18 @@ export interface FieldSpec {
    * `long`, `lines` and `pairs` have several lines: each of `lines` is a value of a list, each of `pairs` a name and a
    * value, which may be secret.
    */
-  kind: 'text' | 'secret' | 'long' | 'number' | 'integer' | 'flag' | 'choice' | 'lines' | 'pairs' | 'json'
+  kind:
+    | 'text'
+    | 'email'
+    | 'secret'
+    | 'long'
+    | 'number'
+    | 'integer'
+    | 'flag'
+    | 'choice'
+    | 'lines'
+    | 'pairs'
+    | 'json'
   isRequired?: boolean
   hint?: string
   choices?: readonly (readonly [value: string, text: string])[]

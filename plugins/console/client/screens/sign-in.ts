@@ -1,19 +1,24 @@
 import { useState } from 'preact/hooks'
-import { createClient } from 'tidemark/client'
 import { html, type Children } from '../lib/html.ts'
 import { pageSettings } from '../lib/page-settings.ts'
-import { navigate } from '../lib/router.ts'
 import { hasExpired, session, SignInError, signIn, type Credentials } from '../lib/session.ts'
 import { createSignal, useSignal } from '../lib/signal.ts'
 import { Dialog } from '../parts/dialog.ts'
 import { useTitle } from '../parts/frame.ts'
 import { noteAttempt } from '../lib/provider-attempt.ts'
 import { nameProvider } from '../lib/providers.ts'
-import { describeError } from '../parts/states.ts'
 import { texts } from '../texts.ts'
 
 /** A sentence above the form: why the person has to sign in. */
 export const signInNotice = createSignal('')
+/** The address that the form holds at first: of an account that was just created, or has a new password. */
+const signInEmail = createSignal<string | undefined>(undefined)
+
+/** Has a person sign in with an account that they have just been given. */
+export function offerSignIn(email: string, notice: string): void {
+  signInEmail.set(email)
+  signInNotice.set(notice)
+}
 
 /** A page of its own, outside of the frame. */
 export function Card({ title, text, children }: { title: string; text: string; children: Children }) {
@@ -152,12 +157,7 @@ function PasswordForm({ email, hasDemo }: { email?: string; hasDemo?: boolean })
       />
       <button class="primary" disabled=${isBusy}>${texts.signIn}</button>
     </form>
-    ${(pageSettings.providers ?? []).map(
-      provider =>
-        html`<a key=${provider} class="button" href=${authorizeAddress(provider)} onClick=${noteAttempt}
-          >${texts.signInWith(nameProvider(provider))}</a
-        >`,
-    )}
+    <${ProviderLinks} />
     ${
       hasDemo &&
       html`<p class="or">or</p>
@@ -165,13 +165,35 @@ function PasswordForm({ email, hasDemo }: { email?: string; hasDemo?: boolean })
     }`
 }
 
-const authorizeAddress = (provider: string) =>
-  `/api/v1/oauth/${encodeURIComponent(provider)}/authorize?${new URLSearchParams({ redirect_uri: location.href })}`
+/** @param props.invitation the token of an invitation, with which a new user joins the company */
+export function ProviderLinks({ invitation }: { invitation?: string }) {
+  const query = new URLSearchParams(
+    invitation
+      ? { redirect_uri: `${location.origin}/`, invitation_token: invitation }
+      : { redirect_uri: location.href },
+  )
+  return html`${(pageSettings.providers ?? []).map(
+    provider =>
+      html`<a
+        key=${provider}
+        class="button"
+        href=${`/api/v1/oauth/${encodeURIComponent(provider)}/authorize?${query}`}
+        onClick=${noteAttempt}
+        >${texts.signInWith(nameProvider(provider))}</a
+      >`,
+  )}`
+}
 
 export function SignIn() {
   const notice = useSignal(signInNotice)
+  const email = useSignal(signInEmail)
   return html`<${Card} title="Sign in to Tidemark" text=${notice || 'Know when your data is wrong.'}>
-    <${PasswordForm} hasDemo=${pageSettings.hasDemo} />
+    <${PasswordForm} email=${email} hasDemo=${pageSettings.hasDemo} />
+    <p class="foot"><a href="/forgot">Forgot your password?</a></p>
+    ${
+      pageSettings.canRegister &&
+      html`<p class="foot">New here? <a href="/register">${texts.createAccount}</a></p>`
+    }
     <p class="foot"><a href="/guide/index">Read the documentation</a></p>
   <//>`
 }
@@ -187,50 +209,5 @@ export function Expired() {
     <p class="quiet">Sign in again to go on where you were.</p>
     <${PasswordForm} email=${user?.email} hasDemo=${!user && pageSettings.hasDemo} />
     <p class="foot"><button class="link" onClick=${leave}>${texts.signOut}</button></p>
-  <//>`
-}
-
-/** The page of an invitation: the invited person chooses a password. */
-export function Invitation({ token }: { token: string }) {
-  const [problems, setProblems] = useState<Problems>({})
-  const [isBusy, setBusy] = useState(false)
-  const register = async ({ email = '', password = '', name = '' }: Record<string, string>) => {
-    setBusy(true)
-    try {
-      await createClient({ retries: 0 }).post('/api/v1/auth/register', {
-        body: {
-          email: email.trim(),
-          password,
-          invitation_token: token,
-          ...(name.trim() && { full_name: name.trim() }),
-        },
-      })
-      await signIn({ email: email.trim(), password })
-      navigate('/', { replace: true })
-    } catch (error) {
-      setProblems({ form: error instanceof SignInError ? error.message : describeError(error) })
-      setBusy(false)
-    }
-  }
-  const submit = (event: SubmitEvent) =>
-    submitFields(event, { setProblems, send: values => void register(values) })
-  if (!token)
-    return html`<${Card}
-      title=${texts.joinTitle}
-      text="The link is not complete. Open it again from the mail."
-    >
-      <p class="foot"><a href="/">${texts.signIn}</a></p>
-    <//>`
-  return html`<${Card}
-    title=${texts.joinTitle}
-    text="Use the email address that the invitation was sent to, and choose a password."
-  >
-    <form onSubmit=${submit} novalidate>
-      ${problems.form && html`<p class="bad" role="alert">${problems.form}</p>`}
-      <${EmailField} error=${problems.email} />
-      <${Field} name="name" label=${texts.name} type="text" autoComplete="name" />
-      <${PasswordField} autoComplete="new-password" error=${problems.password} />
-      <button class="primary" disabled=${isBusy}>Create account</button>
-    </form>
   <//>`
 }

@@ -12,6 +12,8 @@ const actions: Record<string, string> = {
   'user.link_failed': 'could not link a sign-in provider',
   'user.password_changed': 'changed the password',
   'user.password_removed': 'removed the password',
+  'user.password_reset': 'reset the password',
+  'user.password_reset_requested': 'sent a link to reset the password',
   'user.invited': 'invited a user',
   'session.reused': 'had a session ended: its token was used twice',
   'source.discovery_requested': 'started a discovery of the source',

@@ -12,6 +12,7 @@ import type { PageOfList } from '../../parts/paging.ts'
 import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
+import { pageSettings } from '../../lib/page-settings.ts'
 import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
@@ -72,17 +73,18 @@ export function InviteButton({
         title=${label}
         id=${`invite ${again?.id ?? ''}`}
         specs=${specs}
-        label="Create the link"
+        label=${pageSettings.hasMail ? 'Send the invitation' : 'Create the link'}
         send=${invite}
         close=${() => setOpen(false)}
-        >You get a link for them. It works for this email only, once, within 7 days.<//
+        >${pageSettings.hasMail ? 'They get a mail with a link.' : 'You get a link for them.'} It works for
+        this email only, once, within 7 days.<//
       >`
     }
     ${
       made &&
       html`<${SecretDialog}
-        title=${`Send this link to ${made.email}`}
-        text="Tidemark sends no mail for it, and shows the link only now. To get another one, invite them again."
+        title=${made.is_mailed ? `${made.email} was invited` : `Send this link to ${made.email}`}
+        text=${made.is_mailed ? peopleTexts.invitationMailed : peopleTexts.invitationNotMailed(made.mail_problem)}
         secret=${made.url}
         close=${keep}
       />`

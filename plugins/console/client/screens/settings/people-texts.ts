@@ -2,6 +2,10 @@ import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the settings: your own user, people and API keys. In English. */
 export const peopleTexts = {
+  invitationMailed:
+    'A mail with this link is on its way. The link is shown only now, if you would rather send it yourself.',
+  invitationNotMailed: (problem: string | null) =>
+    `${problem ? `${problem}. ` : ''}The link is shown only now. To get another one, invite them again.`,
   // Your own user
   showChecklist: 'Show the checklist of the overview again',
   signIn: 'How you sign in',
