@@ -7,6 +7,9 @@ export type Access =
   | 'login'
   | 'register'
   | 'tickets'
+  | 'passwordResets'
+  | 'resetPassword'
+  | 'invitation'
   | 'oauth'
   | 'demo'
   | 'magic'
@@ -173,6 +176,9 @@ export const ROUTES: Record<string, Classified> = {
   'GET /schedules/{id?}': { access: 'open', at: { id: '=1' } },
   'GET /routing/{id?}': { access: 'open', at: { id: '=1' }, answers: 302 },
   'GET /invitation': { access: 'open' },
+  'GET /register': { access: 'open' },
+  'GET /forgot': { access: 'open' },
+  'GET /reset': { access: 'open' },
   'GET /api/public/docs/{path*}': { access: 'open', at: { path: '=drift.md' } },
   'POST /api/public/contracts/validate': {
     access: 'contracts',
@@ -210,6 +216,22 @@ export const ROUTES: Record<string, Classified> = {
     access: 'login',
     body: () => ({ email: `unknown-${randomUUID()}@example.com`, password: PASSWORD }),
     answers: 401,
+  },
+  // No mail server is set.
+  'POST /api/v1/auth/password-resets': {
+    access: 'passwordResets',
+    body: () => ({ email: 'guest@example.com' }),
+    answers: 409,
+  },
+  'POST /api/v1/auth/reset-password': {
+    access: 'resetPassword',
+    body: () => ({ token: 'made-up', new_password: PASSWORD }),
+    answers: 401,
+  },
+  'POST /api/v1/auth/invitation': {
+    access: 'invitation',
+    body: () => ({ invitation_token: 'made-up' }),
+    answers: 400,
   },
   'PUT /api/v1/auth/tokens/current': {
     access: 'open',

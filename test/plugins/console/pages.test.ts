@@ -25,6 +25,9 @@ const SCREENS = [
   '/settings',
   '/settings/people',
   '/invitation',
+  '/register',
+  '/forgot',
+  '/reset',
 ]
 /** Of JavaScript, compressed. */
 const MAX_FIRST_SCREEN_BYTES = 90_000

@@ -148,12 +148,16 @@ const OURS: [pattern: RegExp, reason: string][] = [
     /^\w+ \/api\/v1\/oauth\/(links|\{provider_type\}\/link)$|^POST \/api\/v1\/auth\/remove-password$/,
     'linking providers: decisions 16',
   ],
+  [
+    /^POST \/api\/v1\/auth\/(password-resets|reset-password|invitation)$/,
+    'a new password by mail, and who was invited: access',
+  ],
   [/^POST \/api\/v1\/auth\/tickets$/, 'tickets of magic links and providers: decisions 12'],
   [/^POST \/api\/v1\/demo\/session$/, 'a look without signing up: decisions 7'],
   [/^GET \/(docs|redoc)\/.+/, 'files of the references'],
   [/^GET \/(assets\/.+|favicon\.\w+|robots\.txt)?$/, 'the start page and what it is made of'],
   [
-    /^GET \/(alerts|incidents|tables|sources|routing|schedules)\/\{id\}$|^GET \/invitation$/,
+    /^GET \/(alerts|incidents|tables|sources|routing|schedules)\/\{id\}$|^GET \/(invitation|register|forgot|reset)$/,
     'what links in messages open',
   ],
 ]

@@ -15,7 +15,6 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
 export function describeError(error: unknown): string {
   if (isSignedOut(error)) return texts.expiredTitle
   if (error instanceof ApiError) {
-    if (error.status === 429) return `${error.message}.`
     return error.status >= 500
       ? `The server failed${error.requestId ? ` (request ${error.requestId})` : ''}.`
       : error.message
