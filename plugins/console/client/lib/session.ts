@@ -59,6 +59,9 @@ export const session = createSignal<Session | null | undefined>(undefined)
 /** Whether a session that was open has ended, so that its screen is kept behind the sign-in. */
 export const hasExpired = createSignal(false)
 
+/** The token of the link that opened the page: it does not stay in the address. */
+export const linkToken = createSignal('')
+
 let token: { text: string; expiresAt: number } | undefined
 let resuming: Promise<string> | undefined
 

@@ -11,10 +11,9 @@ import { texts } from '../texts.ts'
 
 /** A sentence above the form: why the person has to sign in. */
 export const signInNotice = createSignal('')
-/** The address that the form holds at first: of an account that was just created, or has a new password. */
 const signInEmail = createSignal<string | undefined>(undefined)
 
-/** Has a person sign in with an account that they have just been given. */
+/** Has a person sign in with an account that is new, or has a new password. */
 export function offerSignIn(email: string, notice: string): void {
   signInEmail.set(email)
   signInNotice.set(notice)
@@ -165,7 +164,7 @@ function PasswordForm({ email, hasDemo }: { email?: string; hasDemo?: boolean })
     }`
 }
 
-/** @param props.invitation the token of an invitation, with which a new user joins the company */
+/** @param props.invitation its token, with which a new user joins the company */
 export function ProviderLinks({ invitation }: { invitation?: string }) {
   const query = new URLSearchParams(
     invitation
@@ -190,10 +189,7 @@ export function SignIn() {
   return html`<${Card} title="Sign in to Tidemark" text=${notice || 'Know when your data is wrong.'}>
     <${PasswordForm} email=${email} hasDemo=${pageSettings.hasDemo} />
     <p class="foot"><a href="/forgot">Forgot your password?</a></p>
-    ${
-      pageSettings.canRegister &&
-      html`<p class="foot">New here? <a href="/register">${texts.createAccount}</a></p>`
-    }
+    ${pageSettings.canRegister && html`<p class="foot"><a href="/register">${texts.createAccount}</a></p>`}
     <p class="foot"><a href="/guide/index">Read the documentation</a></p>
   <//>`
 }

@@ -8,7 +8,7 @@ import { useSignal } from '../../lib/signal.ts'
 import { describeError, Skeleton } from '../../parts/states.ts'
 import { texts } from '../../texts.ts'
 import { Card, ProviderLinks } from '../sign-in.ts'
-import { linkToken } from '../../lib/link-token.ts'
+import { linkToken } from '../../lib/session.ts'
 import { nameField, passwordField, register } from './register.ts'
 import { accountTexts } from './texts.ts'
 
@@ -61,6 +61,6 @@ function Join({ token, invitation }: { token: string; invitation: FoundInvitatio
       <${Fields} form=${form} of=${specs} />
     <//>
     <${ProviderLinks} invitation=${token} />
-    <p class="foot">You have an account? <a href="/">${texts.signIn}</a></p>
+    <p class="foot"><a href="/">${accountTexts.haveAccount}</a></p>
   <//>`
 }

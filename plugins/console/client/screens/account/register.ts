@@ -60,6 +60,6 @@ export function Register() {
     >
       <${Fields} form=${form} of=${specs} />
     <//>
-    <p class="foot">You have an account? <a href="/">${texts.signIn}</a></p>
+    <p class="foot"><a href="/">${accountTexts.haveAccount}</a></p>
   <//>`
 }

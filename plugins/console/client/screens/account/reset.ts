@@ -7,7 +7,7 @@ import { html } from '../../lib/html.ts'
 import { navigate } from '../../lib/router.ts'
 import { useSignal } from '../../lib/signal.ts'
 import { Card, offerSignIn } from '../sign-in.ts'
-import { linkToken } from '../../lib/link-token.ts'
+import { linkToken } from '../../lib/session.ts'
 import { passwordField } from './register.ts'
 import { accountTexts } from './texts.ts'
 
