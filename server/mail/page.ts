@@ -1,6 +1,6 @@
 import { html, type Markup } from '../markup.ts'
 
-/** Of a mail that reports neither a problem nor its end. */
+/** The colour of a mail that reports neither a problem nor its end. */
 export const MAIL_COLOUR = '#1f6feb'
 
 interface MailPage {
