@@ -51,11 +51,19 @@ export function makeMonitors(deps: MonitorsDeps) {
     return source
   }
 
-  /** All checks of a source as a file. @throws 400 for a table, 404 */
-  async function exportSource(trx: Transaction, assetId: string): Promise<MonitorsDocument> {
+  /**
+   * The checks of a source as a file.
+   * @param checkId the only check to export; its key is the one that it has in the whole file
+   * @throws 400 for a table, 404
+   */
+  async function exportSource(
+    trx: Transaction,
+    assetId: string,
+    checkId?: string,
+  ): Promise<MonitorsDocument> {
     const source = await findSource(trx, assetId)
     const state = await reconciler.readState(trx, source, await readFiles(trx, source))
-    return exportMonitors(source, state, await catalog.windowedTables(trx, source.id))
+    return exportMonitors(source, state, await catalog.windowedTables(trx, source.id), checkId)
   }
 
   /** Plans files against a source, and asks the source about what would be created or changed. Writes nothing. */

@@ -9,7 +9,7 @@ import type { Monitors } from './apply.ts'
 import { monitorsSchema } from './file/json-schema.ts'
 import { presentPlan } from './present.ts'
 import { readRequest, writeText } from './texts.ts'
-import { MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
+import { exportQuery, MAX_BYTES, monitorsBody, monitorsParams, replies } from './schemas.ts'
 
 export const SCHEMA_PATH = '/api/public/schemas/monitors.json'
 
@@ -25,11 +25,14 @@ export const routes = (
     description: 'Export the checks of a source as a monitors file',
     notes:
       'Rules, metrics, referential checks, comparisons and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
-    validate: { params: monitorsParams },
+    validate: { params: monitorsParams, query: exportQuery },
     response: replies.exported,
-    app: { isHeavy: true },
+    app: { isHeavy: true, errors: ['NOT_FOUND'] },
     handler: async (request, h) => {
-      const document = await inCompany(request, trx => monitors.exportSource(trx, param(request, 'asset_id')))
+      const { check_id: checkId } = request.query
+      const document = await inCompany(request, trx =>
+        monitors.exportSource(trx, param(request, 'asset_id'), checkId),
+      )
       if (!acceptsYaml(request)) return { data: document }
       const text = await writeText(request, document, `${baseUrl}${SCHEMA_PATH}`)
       return h.response(text).type('application/yaml')

@@ -8,6 +8,10 @@ export const monitorsParams = Joi.object({
   asset_id: Joi.string().max(1_000).required().description('The id or name of a source.'),
 })
 
+export const exportQuery = Joi.object<{ check_id?: string }>({
+  check_id: Joi.string().max(100).description('Only this check, as the endpoints of its kind take its id.'),
+})
+
 const MAX_FILES = 1_000
 /** The largest text of a file: 3,000 checks have 900 kB. */
 export const MAX_FILE_BYTES = 1_048_576

@@ -13,6 +13,7 @@ import { importProject } from '../dbt/import-project.ts'
 import { listChecks } from '../dbt/list-checks.ts'
 import { recordEvent } from '../openlineage/record-event.ts'
 import { listRunsOf } from '../openlineage/runs.ts'
+import { listFeeds } from './list-feeds.ts'
 import { readRequestBody, TOO_LARGE_ADVICE } from './body-reader.ts'
 import * as eventSchemas from './event-schemas.ts'
 import * as schemas from './schemas.ts'
@@ -146,6 +147,18 @@ export const feedRoutes = (deps: LineageDeps): ServerRoute[] => [
           data: { runs: runs.map(({ tableId, ...run }) => toApiNames({ ...run, assetId: tableId })) },
         }
       }),
+  }),
+  route('GET', `${base}/feeds`, access.read, {
+    id: 'listLineageFeeds',
+    description: 'List what pipelines and tools have sent',
+    notes:
+      'By producer, the latest first, at most 50: runs of the last 90 days, the edges that its jobs report, and its last failed run.',
+    response: schemas.feedReply,
+    app: { isHeavy: true },
+    handler: request =>
+      inCompany(request, async trx => ({
+        data: { feeds: (await listFeeds(trx)).map(feed => toApiNames({ ...feed })) },
+      })),
   }),
   route('GET', `${base}/namespaces`, access.read, {
     id: 'listLineageNamespaces',

@@ -4,12 +4,14 @@ import {
   held,
   inData,
   inNestedPage,
+  nullable,
   record,
   removal,
   reply,
 } from '../../../server/http/envelopes.ts'
 import { pageQuery, type Page, queryInteger } from '../../../server/http/page.ts'
 import { TEST_STATUSES } from '../dbt/test-results.ts'
+import { FEED_TOOLS } from './list-feeds.ts'
 import { dbtArtifacts } from './dbt-artifacts-schema.ts'
 import { describeObject, rawBody } from './raw-body.ts'
 
@@ -168,6 +170,33 @@ export const runReply = reply(
         }).label('LineageRun'),
       ),
     }).label('LineageRuns'),
+  ),
+)
+
+export const feedReply = reply(
+  inData(
+    record({
+      feeds: Joi.array().items(
+        exampleRecord({
+          producer: held.text
+            .description('As its events name it; `dbt` for imports, `manual` for edges by hand.')
+            .example('https://github.com/apache/airflow/tree/providers-openlineage/2.7.3'),
+          tool: Joi.valid(...FEED_TOOLS).example('airflow'),
+          jobs: held.count.example(3),
+          runs: held.count.example(120),
+          failed_runs: held.count.example(1),
+          edges: held.count.description('Pairs of tables that it reports.').example(14),
+          last_event_at: held.time.example('2026-05-04T10:00:00.000Z'),
+          last_failure: nullable(
+            record({ job: Joi.string(), message: held.text.allow(null), at: held.time }).label('FeedFailure'),
+          ).example({
+            job: 'shop.daily_sales',
+            message: 'relation "payments" does not exist',
+            at: '2026-05-03T10:00:00.000Z',
+          }),
+        }).label('LineageFeed'),
+      ),
+    }).label('LineageFeeds'),
   ),
 )
 

@@ -311,6 +311,7 @@ export const ROUTES: Record<string, Classified> = {
   'POST /api/v1/sdk/lineage/dbt': { access: 'write', body: id => ({ source: id('source'), manifest }) },
   'GET /api/v1/sdk/lineage/dbt/tests': { access: 'read', query: onTable },
   'GET /api/v1/sdk/lineage/runs': { access: 'read', query: onTable },
+  'GET /api/v1/sdk/lineage/feeds': { access: 'read' },
   'GET /api/v1/sdk/lineage/namespaces': { access: 'read' },
   'POST /api/v1/sdk/lineage/namespaces': {
     access: 'write',

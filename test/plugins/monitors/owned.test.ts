@@ -101,3 +101,29 @@ tables:
     )
   }
 })
+
+t.test('one check is exported with the key that it has in the whole file', async t => {
+  const { ids, name } = await shop(t, [tenant])
+  const [id = ''] = ids
+  const rules = `/api/v1/sdk/validity/${id}?if_equal=create`
+  for (const column of ['status', 'status', 'total']) {
+    const rule = { table_path: 'orders', rule_type: 'NOT_NULL', column_name: column }
+    t.equal((await tenant.ask('POST', rules, rule)).status, 201)
+  }
+  const { items } = (await tenant.ask('GET', `/api/v1/sdk/checks/${id}`)).body.data as {
+    items: { id: string }[]
+  }
+  const whole = await monitorsOf(tenant, id).export()
+  const [path = '', { checks = {} }] = Object.entries(whole.tables)[0]!
+  const exported = await Promise.all(
+    items.map(async check => {
+      const { body } = await tenant.ask('GET', `/api/v1/sdk/monitors/${id}?check_id=${check.id}`)
+      const { tables, ...head } = body.data as typeof whole
+      t.strictSame(head, { version: 1, source: name })
+      t.strictSame(Object.keys(tables), [path])
+      return tables[path]!.checks!.validity!
+    }),
+  )
+  t.strictSame(new Set(exported.flat()), new Set(checks.validity))
+  t.equal((await tenant.ask('GET', `/api/v1/sdk/monitors/${id}?check_id=v_1`)).status, 404)
+})
