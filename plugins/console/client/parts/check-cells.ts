@@ -10,6 +10,14 @@ import { Ago } from './time.ts'
 /** A check as the API lists it. */
 export type Check = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['data']['items'][number]
 
+/** Which file or contract manages a check, beside its name in a list. */
+export function ManagedMark({ owner }: { owner: Check['managed_by'] }) {
+  return (
+    owner &&
+    html`<span class="managed" title=${owner.file}>managed by ${owner.file.replace(/^.*\//, '')}</span>`
+  )
+}
+
 /** The status of a check, a link to its open alert, if there is one. */
 export const STATUS_COLUMN: Column<Check> = {
   label: texts.status,

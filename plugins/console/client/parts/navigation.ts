@@ -30,6 +30,10 @@ export const SCREENS: readonly {
     isWide: true,
     group: texts.groupNotifications,
   },
+  {
+    ...{ address: '/connect', name: texts.connect, icon: 'connect', key: 'p', isWide: true },
+    group: texts.groupSetup,
+  },
 ]
 
 /** Whether a path belongs to the screen of an address; a table belongs to the catalog. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CreateFreshnessScheduleRequest, Table, UpdateFreshnessScheduleRequest } from 'tidemark/client'
+import { ManagedNote } from '../checks/managed-note.ts'
 import { countOf } from '../lib/format.ts'
 import { Fields, Form } from '../forms/fields.ts'
 import { useForm } from '../forms/form.ts'
@@ -73,26 +74,27 @@ function ScheduleForm({ table, schedule, saved, close }: Props & { schedule?: Sc
     })
   const isExplicit = form.values.monitoring_mode === 'explicit'
   const hours = isExplicit ? readHours(String(form.values.sla_threshold).trim()) : null
-  return html`<div class="with-side">
-    <${Form}
-      form=${form}
-      submit=${submit}
-      label=${schedule ? undefined : 'Watch freshness'}
-      more=${close && html`<button type="button" onClick=${close}>${texts.cancel}</button>`}
-    >
-      <${Fields} form=${form} of=${fields} />
-    <//>
-    <section class="side" aria-label=${watchTexts.dryRun}>
-      <h2>${watchTexts.dryRun}</h2>
-      ${
-        hours
-          ? html`<${DryRun} table=${table} hours=${hours} />`
-          : html`<p class="quiet">
-              ${isExplicit ? watchTexts.thresholdHint : 'Choose a time to see which past checks would have raised an alert.'}
-            </p>`
-      }
-    </section>
-  </div>`
+  return html`<${ManagedNote} owner=${schedule?.managed_by} />
+    <div class="with-side">
+      <${Form}
+        form=${form}
+        submit=${submit}
+        label=${schedule ? undefined : 'Watch freshness'}
+        more=${close && html`<button type="button" onClick=${close}>${texts.cancel}</button>`}
+      >
+        <${Fields} form=${form} of=${fields} />
+      <//>
+      <section class="side" aria-label=${watchTexts.dryRun}>
+        <h2>${watchTexts.dryRun}</h2>
+        ${
+          hours
+            ? html`<${DryRun} table=${table} hours=${hours} />`
+            : html`<p class="quiet">
+                ${isExplicit ? watchTexts.thresholdHint : 'Choose a time to see which past checks would have raised an alert.'}
+              </p>`
+        }
+      </section>
+    </div>`
 }
 
 function allSignalFields(table: Table, record?: object): FieldSpec[] {

@@ -21,6 +21,7 @@ const SCREENS: Record<string, ComponentType<ScreenProps> | LazyComponent<ScreenP
   settings: lazy(async () => (await import('./settings.ts')).Settings),
   routing: lazy(async () => (await import('./routing/routing.ts')).Routing),
   contracts: lazy(async () => (await import('./contracts/contracts.ts')).Contracts),
+  connect: lazy(async () => (await import('./connect/connect.ts')).Connect),
   schedules: lazy(async () => (await import('./schedules.ts')).Schedules),
 }
 

@@ -31,6 +31,7 @@ type Freshness = Extract<Reply, { sla_threshold: unknown }>
 
 const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSchedule)
 const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
+const AsCode = lazy(async () => (await import('./code/as-code.ts')).AsCode)
 const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
 
 /** How old the newest data of a table is, and the schedule that watches it. */
@@ -135,6 +136,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
               load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
             />`
           }
-        </details>`}
+        </details>
+        ${found.schedule_id && html`<${AsCode} source=${table.source} id=${found.schedule_id} />`}`}
   <//>`
 }

@@ -17,6 +17,8 @@ export const frameTexts = {
   groupChecks: 'Quality',
   groupNotifications: 'Notifications',
   routing: 'Alert routing',
+  groupSetup: 'Set-up',
+  connect: 'Connect',
   changesShort: 'Changes',
   settings: 'Settings',
   guide: 'Documentation',

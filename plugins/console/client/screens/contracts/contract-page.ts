@@ -56,7 +56,11 @@ export function ContractPage({ name }: { name: string }) {
           </p>
           <${Tabs} tabs=${tabs} current=${tab} label=${contract.name} />
           ${tab === 'clauses' && html`<${Clauses} contract=${contract} />`}
-          ${tab === 'document' && html`<${Document} contract=${contract} reload=${asked.reload} />`}
+          ${
+            tab === 'document' &&
+            html`<p><${CopyButton} text=${contract.contract} label=${texts.copyDocument} /></p>
+              <${Document} contract=${contract} reload=${asked.reload} />`
+          }
           ${tab === 'history' && html`<${History} name=${name} updatedAt=${contract.updated_at} />`}`}
     <//>
   </div>`

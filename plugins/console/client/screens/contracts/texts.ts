@@ -39,6 +39,7 @@ export const contractTexts = {
     if (status === 'passing') return `${name}: every enforced clause passes`
     return `${name}: ${status === 'pending' ? 'not judged yet' : 'no clause can be enforced'}`
   },
+  copyDocument: 'Copy the document',
   document: 'Document',
   preview: 'Show what changes',
   planned: (message: string) => `Saving it ${message}`,

@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks'
-import type { ApiKey, ApiKeyUsage, CreateApiKeyRequest, NewApiKey } from 'tidemark/client'
-import { FormDialog } from '../../forms/form-dialog.ts'
-import type { FieldSpec } from '../../forms/schema.ts'
+import type { ApiKey, ApiKeyUsage, NewApiKey } from 'tidemark/client'
 import { CopyButton, SecretDialog } from '../../forms/secret.ts'
-import { api, bodyOf } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
@@ -15,6 +13,7 @@ import { pageSizeOf, Paging, readOffset, type PageOfList } from '../../parts/pag
 import { Empty, Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
+import { NewKeyDialog } from './new-key.ts'
 import { peopleTexts } from './people-texts.ts'
 import { texts } from '../../texts.ts'
 
@@ -22,8 +21,6 @@ interface KeyPage {
   keys: ApiKey[]
   pagination: PageOfList
 }
-
-const DAY_MS = 86_400_000
 
 /** The API keys of the company, and how many more there may be. */
 export function Keys() {
@@ -131,45 +128,15 @@ function RevokeButton({ of: key, reload }: { of: ApiKey; reload: () => void }) {
     }`
 }
 
-const keyFields: FieldSpec[] = [
-  {
-    ...{ name: 'name', label: peopleTexts.name, kind: 'text', isRequired: true },
-    ...{ maxLength: 200, hint: 'What uses it, such as Airflow.' },
-  },
-  {
-    ...{ name: 'scope', label: peopleTexts.scope, kind: 'choice', isRequired: true, initial: 'read-only' },
-    ...{ hint: 'The smallest one that suffices is the safest.', choices: Object.entries(peopleTexts.scopes) },
-  },
-  {
-    ...{ name: 'expires_at', label: 'Expires', kind: 'choice', isRequired: true, initial: '90' },
-    choices: Object.entries(peopleTexts.lifetimes),
-  },
-]
-
 function CreateButton({ reload }: { reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const [made, setMade] = useState<NewApiKey>()
-  const create = async ({ expires_at: days, ...body }: Record<string, unknown>) => {
-    const expiresAt = days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
-    const { data } = await api.post('/api/v1/api-keys', {
-      body: bodyOf<CreateApiKeyRequest>({ ...body, expires_at: expiresAt }),
-    })
-    setMade(data)
-  }
   const keep = () => {
     setMade(undefined)
     reload()
   }
   return html`<button class="primary" onClick=${() => setOpen(true)}>${peopleTexts.createKey}</button> ${
-      isOpen &&
-      html`<${FormDialog}
-        title=${peopleTexts.createKey}
-        id="new key"
-        specs=${keyFields}
-        label="Create"
-        send=${create}
-        close=${() => setOpen(false)}
-      />`
+      isOpen && html`<${NewKeyDialog} made=${setMade} close=${() => setOpen(false)} />`
     }
     ${made && html`<${NewKey} of=${made} close=${keep} />`}`
 }

@@ -12,6 +12,7 @@ import { Loaded } from '../../parts/states.ts'
 import { Status } from '../../parts/status.ts'
 import { Ago } from '../../parts/time.ts'
 import { texts } from '../../texts.ts'
+import { codeTexts } from '../code/texts.ts'
 import { AlertBars } from '../overview/alert-bars.ts'
 import { ChangeLines } from '../overview/change-lines.ts'
 import { DIMENSIONS, loadOverview, type OverviewSource } from '../overview/data.ts'
@@ -159,10 +160,19 @@ function Actions({ source, reload }: SourceTabProps) {
     notify(`The source answered in ${Math.round(data.latency_ms)} ms.`)
     reload()
   })
-  if (!canWrite()) return null
+  const [isExporting, exportCode] = useAction(codeTexts.exportSource, async () => {
+    const { downloadCode } = await import('../code/requests.ts')
+    await downloadCode(source.name)
+  })
   const isBusy = isDiscovering || isTesting
   return html`<p class="actions above">
-    <button disabled=${isBusy} onClick=${discover}>${isDiscovering ? 'Discovering…' : texts.discover}</button>
-    <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>
+    ${
+      canWrite() &&
+      html`<button disabled=${isBusy} onClick=${discover}>
+          ${isDiscovering ? 'Discovering…' : texts.discover}
+        </button>
+        <button disabled=${isBusy} onClick=${test}>${texts.testConnection}</button>`
+    }
+    <button disabled=${isExporting} onClick=${exportCode}>${codeTexts.exportSource}</button>
   </p>`
 }

@@ -1,0 +1,147 @@
+import { useState } from 'preact/hooks'
+import type { LineageFeed, NewApiKey, ReportedNamespace, Source } from 'tidemark/client'
+import { CopyButton } from '../../forms/secret.ts'
+import { api } from '../../lib/api.ts'
+import { useData } from '../../lib/data.ts'
+import { html } from '../../lib/html.ts'
+import { useQuery } from '../../lib/router.ts'
+import { canAdminister } from '../../lib/session.ts'
+import { useTitle } from '../../parts/frame.ts'
+import { Help } from '../../parts/help.ts'
+import { useSources } from '../../parts/source-table.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Tabs } from '../../parts/tabs.ts'
+import { Ago } from '../../parts/time.ts'
+import { frameTexts } from '../../texts/frame.ts'
+import { NewKeyDialog } from '../settings/new-key.ts'
+import { peopleTexts } from '../settings/people-texts.ts'
+import { ArrivedList, UnmappedList } from './arrived.ts'
+import { stepsOf, TOOL_NAMES, TOOLS, type Tool } from './snippets.ts'
+import { connectTexts as texts } from './texts.ts'
+
+/** A person sends a first event and waits for it to appear. */
+const POLL_MS = 10_000
+
+/** By tool, which feeds it makes. */
+const FEEDS_OF: Record<Tool, readonly LineageFeed['tool'][]> = {
+  ...{ dbt: ['dbt'], airflow: ['airflow'], spark: ['spark'], dagster: ['dagster'] },
+  ...{ openlineage: ['flink', 'other'], bi: ['manual'] },
+}
+
+const load = async (signal: AbortSignal) => {
+  const [feeds, namespaces] = await Promise.all([
+    api.get('/api/v1/sdk/lineage/feeds', { signal }),
+    api.get('/api/v1/sdk/lineage/namespaces', { signal }),
+  ])
+  return { feeds: feeds.data.feeds, namespaces: namespaces.data.reported }
+}
+
+interface Arrived {
+  feeds: readonly LineageFeed[]
+  namespaces: readonly ReportedNamespace[]
+}
+
+/** How pipelines and BI tools send lineage and runs, and what has arrived. */
+export function Connect() {
+  const [query] = useQuery()
+  const arrived = useData<Arrived>('lineage feeds', load, { pollMs: POLL_MS })
+  const sources = useSources()
+  const [key, setKey] = useState<NewApiKey>()
+  useTitle(frameTexts.connect)
+  const asked = query.get('tab') as Tool | null
+  const tool = asked && TOOLS.includes(asked) ? asked : TOOLS[0]
+  const feeds = arrived.data?.feeds
+  return html`<div class="page">
+    <h1>
+      ${feeds ? texts.headline(new Set(feeds.map(feed => feed.tool)).size) : frameTexts.connect}<${Help}
+        page="lineage#openlineage"
+        about=${frameTexts.connect}
+      />
+    </h1>
+    <p class="quiet">${texts.about}</p>
+    <div class="with-side connect">
+      <section aria-label=${TOOL_NAMES[tool]}>
+        <${Tabs}
+          label=${texts.tools}
+          current=${tool}
+          tabs=${TOOLS.map(id => ({ id, name: TOOL_NAMES[id] }))}
+        />
+        <${LastEvent} tool=${tool} feeds=${feeds} />
+        <${KeyNote} tool=${tool} made=${key} setMade=${setKey} />
+        <${Steps} tool=${tool} apiKey=${key?.key} sources=${sources.data ?? []} />
+      </section>
+      <section class="side" aria-label=${texts.arrived}>
+        <h2>${texts.arrived}</h2>
+        <${Loaded} of=${arrived} what=${texts.arrived.toLowerCase()} rows=${6}>
+          ${(found: Arrived) =>
+            html`<${ArrivedList} feeds=${found.feeds} />
+              <${UnmappedList}
+                namespaces=${found.namespaces}
+                sources=${sources.data ?? []}
+                reload=${arrived.reload}
+              />`}
+        <//>
+      </section>
+    </div>
+  </div>`
+}
+
+function LastEvent({ tool, feeds }: { tool: Tool; feeds: readonly LineageFeed[] | undefined }) {
+  // The line keeps its height while it is not known.
+  if (!feeds) return html`<p>${'\u00a0'}</p>`
+  const own = feeds.filter(feed => FEEDS_OF[tool].includes(feed.tool))
+  const [last] = own
+  if (!last) return html`<p>${texts.nothingFrom(TOOL_NAMES[tool])}</p>`
+  const sum = (name: 'runs' | 'jobs' | 'edges') => own.reduce((total, feed) => total + feed[name], 0)
+  return html`<p>
+    <strong>${TOOL_NAMES[tool]}</strong>: last event <${Ago} at=${last.last_event_at} />
+    ${sum('runs') > 0 && `, ${texts.runs(sum('runs'), sum('jobs'))}`}, ${texts.edges(sum('edges'))}
+  </p>`
+}
+
+function KeyNote({
+  tool,
+  made,
+  setMade,
+}: {
+  tool: Tool
+  made: NewApiKey | undefined
+  setMade: (key: NewApiKey) => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  if (made) return html`<p role="status" class="start">${texts.keyMade(made.name)}</p>`
+  if (!canAdminister()) return html`<p class="quiet">${texts.askAdmin}</p>`
+  return html`<p>
+      ${texts.keyText} <button class="small" onClick=${() => setOpen(true)}>${peopleTexts.createKey}</button>
+    </p>
+    ${
+      isOpen &&
+      html`<${NewKeyDialog}
+        purpose=${{ name: TOOL_NAMES[tool], scope: 'read-write' }}
+        made=${setMade}
+        close=${() => setOpen(false)}
+      />`
+    }`
+}
+
+function Steps({
+  tool,
+  apiKey = 'YOUR_KEY',
+  sources,
+}: {
+  tool: Tool
+  apiKey?: string
+  sources: readonly Source[]
+}) {
+  const place = { base: location.origin, key: apiKey, source: sources[0]?.name ?? 'SOURCE' }
+  return html`<ol class="steps">
+    ${stepsOf(tool, place).map(
+      ({ title, code }) =>
+        html`<li key=${title}>
+          <h3>${title}</h3>
+          <pre class="document" tabindex="0" role="region" aria-label=${title}>${code}</pre>
+          <p><${CopyButton} text=${code} /></p>
+        </li>`,
+    )}
+  </ol>`
+}
