@@ -41,6 +41,7 @@ const SCREENS: readonly Screen[] = [
   { path: '/checks', description: 'All checks' },
   { path: '/recommendations', description: 'Recommended checks of a source' },
   { path: '/changes', description: 'Schema changes' },
+  { path: '/connect', description: 'How tools send lineage, and what has arrived' },
   {
     path: '/routing/{id?}',
     description: 'Where alerts are sent, and what became of them',
@@ -155,6 +156,7 @@ function renderPage(config: Config, canRegister: boolean, frame?: { viewer: View
           'overview',
           'charts',
           'table-page',
+          'connect',
           'tables',
           'uplot',
         ].map(name => html`<link rel="stylesheet" href="${fileAddress(`assets/${name}.css`)}" />`)}

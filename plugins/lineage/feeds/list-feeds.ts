@@ -35,7 +35,8 @@ export async function listFeeds(trx: Transaction): Promise<Feed[]> {
          from runs group by producer),
      failures as (
        select distinct on (producer) producer,
-              jsonb_build_object('job', job_name, 'message', error_message, 'at', last_event_at) as last_failure
+              jsonb_build_object('job', job_name, 'message', error_message,
+                                 'at', to_char(last_event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as last_failure
          from runs where ${HAS_FAILED} order by producer, last_event_at desc),
      senders as (
        select distinct producer, 'openlineage' as origin, job_namespace || '.' || job_name as detail from runs),

@@ -152,6 +152,7 @@ export const ROUTES: Record<string, Classified> = {
   'GET /catalog': { access: 'open' },
   'GET /checks': { access: 'open' },
   'GET /changes': { access: 'open' },
+  'GET /connect': { access: 'open' },
   'GET /recommendations': { access: 'open' },
   'GET /settings/{id?}': { access: 'open', at: { id: '=people' } },
   'GET /console/files/{version}/{path*}': {

@@ -22,6 +22,7 @@ const SCREENS = [
   '/catalog',
   '/checks',
   '/changes',
+  '/connect',
   '/settings',
   '/settings/people',
   '/invitation',

@@ -84,6 +84,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     contractHistory: '/contracts/orders?tab=history',
     newContract: '/contracts?add=1',
     schedules: '/schedules',
+    lineageTools: '/connect?tab=airflow',
     newSchedule: '/schedules/new',
     engines: '/sources?add=',
     connect: '/sources?add=postgresql',

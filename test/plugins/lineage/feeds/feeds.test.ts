@@ -50,7 +50,7 @@ t.test('each producer is listed with its runs, its edges and its last failed run
     {
       ...{ producer: AIRFLOW, tool: 'airflow', jobs: 2, runs: 3, failed_runs: 1, edges: 2 },
       last_event_at: '2026-05-04T11:00:00.000Z',
-      last_failure: { job: 'export', message: 'no such file', at: '2026-05-04T11:00:00+00:00' },
+      last_failure: { job: 'export', message: 'no such file', at: '2026-05-04T11:00:00.000Z' },
     },
     {
       ...{ producer: 'https://example.com/own', tool: 'other', jobs: 1, runs: 1, failed_runs: 0, edges: 0 },

@@ -35,19 +35,22 @@ function Feed({ feed }: { feed: LineageFeed }) {
     last_event_at: at,
     last_failure: failure,
   } = feed
+  const counts = [
+    runs > 0 && texts.runs(runs, jobs),
+    texts.edges(edges),
+    failed > 0 && texts.failedRuns(failed),
+  ]
   return html`<p>
-      <strong>${SENDER_NAMES[tool]}</strong> <${Ago} at=${at} />
-      ${producer.includes('/') && html`<span class="quiet"><bdi title=${producer}>${shortProducer(producer)}</bdi></span>`}
+      <strong>${SENDER_NAMES[tool]}</strong> <${Ago} at=${at} />${' '}
+      ${producer.includes('/') && html`<bdi class="quiet" title=${producer}>${shortProducer(producer)}</bdi>`}
     </p>
-    <p class="quiet">
-      ${[runs > 0 && texts.runs(runs, jobs), texts.edges(edges), failed > 0 && texts.failedRuns(failed)].filter(Boolean).join(' · ')}
-    </p>
+    <p class="quiet">${counts.filter(Boolean).join(' · ')}</p>
     ${
       failure &&
       html`<p>
-        ${texts.lastFailure} <code>${failure.job}</code>
-        <${Ago} at=${failure.at} />${failure.message && html`: <span class="bad">${failure.message}</span>`}
-        <span class="quiet"> ${texts.failureAdvice}</span>
+        ${texts.lastFailure} <code>${failure.job}</code>${' '}<${Ago} at=${failure.at} />${
+          failure.message && html`: <span class="bad">${failure.message}</span>`
+        }${' '}<span class="quiet">${texts.failureAdvice}</span>
       </p>`
     }`
 }
@@ -73,23 +76,25 @@ export function UnmappedList({
   return html`<h2>${texts.unmapped}</h2>
     <p class="quiet">${texts.unmappedText}</p>
     <ul class="feeds">
-      ${unmapped.slice(0, MAX_NAMESPACES).map(
-        ({ namespace, datasets }) =>
-          html`<li key=${namespace}>
-            <code>${namespace}</code> <span class="quiet">${texts.datasets(datasets)}</span>
-            ${
-              canWrite() &&
-              sources.length > 0 &&
-              html`<button
-                class="small"
-                aria-label=${texts.mapOf(namespace)}
-                onClick=${() => choose(namespace)}
-              >
-                ${texts.map}
-              </button>`
-            }
-          </li>`,
-      )}
+      ${unmapped
+        .slice(0, MAX_NAMESPACES)
+        .map(
+          ({ namespace, datasets }) =>
+            html`<li key=${namespace}>
+              <code>${namespace}</code> <span class="quiet">${texts.datasets(datasets)}</span>${' '}
+              ${
+                canWrite() &&
+                sources.length > 0 &&
+                html`<button
+                  class="small"
+                  aria-label=${`${texts.map}: ${namespace}`}
+                  onClick=${() => choose(namespace)}
+                >
+                  ${texts.map}
+                </button>`
+              }
+            </li>`,
+        )}
     </ul>
     ${
       chosen !== undefined &&

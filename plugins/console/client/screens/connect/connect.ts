@@ -22,6 +22,9 @@ import { connectTexts as texts } from './texts.ts'
 /** A person sends a first event and waits for it to appear. */
 const POLL_MS = 10_000
 
+/** Whose snippets name a source. */
+const WITH_SOURCE: readonly Tool[] = ['dbt', 'bi']
+
 /** By tool, which feeds it makes. */
 const FEEDS_OF: Record<Tool, readonly LineageFeed['tool'][]> = {
   ...{ dbt: ['dbt'], airflow: ['airflow'], spark: ['spark'], dagster: ['dagster'] },
@@ -53,7 +56,7 @@ export function Connect() {
   const feeds = arrived.data?.feeds
   return html`<div class="page">
     <h1>
-      ${feeds ? texts.headline(new Set(feeds.map(feed => feed.tool)).size) : frameTexts.connect}<${Help}
+      ${feeds ? texts.headline(countTools(feeds)) : frameTexts.connect}<${Help}
         page="lineage#openlineage"
         about=${frameTexts.connect}
       />
@@ -85,6 +88,10 @@ export function Connect() {
     </div>
   </div>`
 }
+
+/** A person who draws edges is no tool. */
+const countTools = (feeds: readonly LineageFeed[]) =>
+  new Set(feeds.map(({ tool }) => tool).filter(tool => tool !== 'manual')).size
 
 function LastEvent({ tool, feeds }: { tool: Tool; feeds: readonly LineageFeed[] | undefined }) {
   // The line keeps its height while it is not known.
@@ -133,15 +140,29 @@ function Steps({
   apiKey?: string
   sources: readonly Source[]
 }) {
-  const place = { base: location.origin, key: apiKey, source: sources[0]?.name ?? 'SOURCE' }
-  return html`<ol class="steps">
-    ${stepsOf(tool, place).map(
-      ({ title, code }) =>
-        html`<li key=${title}>
-          <h3>${title}</h3>
-          <pre class="document" tabindex="0" role="region" aria-label=${title}>${code}</pre>
-          <p><${CopyButton} text=${code} /></p>
-        </li>`,
-    )}
-  </ol>`
+  const [chosen, choose] = useState<string>()
+  const source = chosen ?? sources[0]?.name ?? 'SOURCE'
+  const names = sources.length > 0 ? sources.map(({ name }) => name) : [source]
+  const place = { base: location.origin, key: apiKey, source }
+  return html`${
+      WITH_SOURCE.includes(tool) &&
+      html`<p>
+        <label
+          >${texts.source}${' '}
+          <select onChange=${(event: Event) => choose((event.target as HTMLSelectElement).value)}>
+            ${names.map(name => html`<option key=${name} selected=${name === source}>${name}</option>`)}
+          </select></label
+        >
+      </p>`
+    }
+    <ol class="steps">
+      ${stepsOf(tool, place).map(
+        ({ title, code }) =>
+          html`<li key=${title}>
+            <h2>${title}</h2>
+            <pre class="document" tabindex="0" role="region" aria-label=${title}>${code}</pre>
+            <p><${CopyButton} text=${code} /></p>
+          </li>`,
+      )}
+    </ol>`
 }

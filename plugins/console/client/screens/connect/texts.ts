@@ -7,11 +7,11 @@ export const connectTexts = {
   about:
     'Lineage and runs of your pipelines say what made a table, which run broke it, and which dashboards it reaches.',
   tools: 'Tools',
+  source: 'Source',
   keyText: 'The snippets need an API key with the scope read-write.',
   askAdmin: 'Ask an admin for an API key with the scope read-write, and put it in place of YOUR_KEY.',
   keyMade: (name: string) =>
     `The key ${name} is in the snippets now. It is shown only here, until you leave this screen: copy what you need.`,
-  copyOf: (title: string) => `Copy: ${title}`,
   arrived: 'What has arrived',
   nothing: 'Nothing has arrived yet',
   nothingText: 'The first event appears here by itself, a few seconds after it was sent.',
