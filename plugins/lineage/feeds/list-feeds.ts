@@ -26,20 +26,20 @@ const HAS_FAILED = `state in ('failed', 'aborted')`
 export async function listFeeds(trx: Transaction): Promise<Feed[]> {
   const found = await rows<Omit<Feed, 'tool'>>(
     trx,
-    `with runs as materialized (
+    `with reported as materialized (
        select coalesce(producer, '') as producer, job_namespace, job_name, state, error_message, last_event_at
          from lineage_runs where company_id = :companyId),
      counted as (
        select producer, count(distinct (job_namespace, job_name))::int as jobs, count(*)::int as runs,
               (count(*) filter (where ${HAS_FAILED}))::int as failed_runs, max(last_event_at) as last_event_at
-         from runs group by producer),
+         from reported group by producer),
      failures as (
        select distinct on (producer) producer,
               jsonb_build_object('job', job_name, 'message', error_message,
                                  'at', to_char(last_event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as last_failure
-         from runs where ${HAS_FAILED} order by producer, last_event_at desc),
+         from reported where ${HAS_FAILED} order by producer, last_event_at desc),
      senders as (
-       select distinct producer, 'openlineage' as origin, job_namespace || '.' || job_name as detail from runs),
+       select distinct producer, 'openlineage' as origin, job_namespace || '.' || job_name as detail from reported),
      edges as (
        select coalesce(s.producer, o.origin) as producer,
               count(distinct (o.upstream_id, o.downstream_id))::int as edges, max(o.last_seen_at) as last_seen_at

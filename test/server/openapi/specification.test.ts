@@ -71,7 +71,7 @@ GET    /redoc                                                   -
 /** Routes that the specification does not name, and why they are there. */
 const OURS: [pattern: RegExp, reason: string][] = [
   [
-    /^GET \/(guide|guide\/\{page\}|catalog|checks|changes|recommendations|(settings|contracts)\/\{id\})$|^\w+ \/console\//,
+    /^GET \/(guide|guide\/\{page\}|catalog|checks|changes|connect|recommendations|(settings|contracts)\/\{id\})$|^\w+ \/console\//,
     'the console and the start of the documentation',
   ],
   [/^GET \/api\/public\/magic-login$/, 'the page of the link'],

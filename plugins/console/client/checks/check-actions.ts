@@ -1,22 +1,27 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { ManagedBy } from 'tidemark/client'
 import { useAction } from '../lib/action.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
+import { canWrite } from '../lib/session.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { tuningTexts } from './texts.ts'
-import { RemovalNote } from './managed-note.ts'
+import { AsCode } from '../screens/code/as-code.ts'
+import { ManagedNote, RemovalNote } from './managed-note.ts'
 import { deleteCheck, runCheck, updateCheck, type CheckRun } from './requests.ts'
 
-/** What a person may do with a check: run it now, edit, pause, delete. */
+/** What a person may do with a check: run it now, edit, pause, delete, read it as code. */
 export function CheckActions({
+  source,
   table,
   check,
   ran,
   changed,
 }: {
+  source: string
   table: string
-  check: { id: string; name: string; is_active: boolean }
+  check: { id: string; name: string; is_active: boolean; managed_by?: ManagedBy }
   /** The check was run. */
   ran: (run: CheckRun) => void
   /** The check has changed, so that lists must be loaded again. */
@@ -45,15 +50,20 @@ export function CheckActions({
   }
   const isBusy = isRunning || isChanging
   return html`<p class="actions above check-actions">
-      <button disabled=${isBusy} onClick=${run}>
-        ${isRunning ? html`<${Seconds} />` : tuningTexts.runNow}
-      </button>
-      <a class="button" href=${withQuery(location.pathname, { edit: id })}>Edit</a>
-      <button disabled=${isBusy} onClick=${toggle}>
-        ${isActive ? tuningTexts.pause : tuningTexts.resume}
-      </button>
-      <button disabled=${isBusy} onClick=${() => setAsking(true)}>${tuningTexts.remove}</button>
+      ${
+        canWrite() &&
+        html` <button disabled=${isBusy} onClick=${run}>
+            ${isRunning ? html`<${Seconds} />` : tuningTexts.runNow}
+          </button>
+          <a class="button" href=${withQuery(location.pathname, { edit: id })}>Edit</a>
+          <button disabled=${isBusy} onClick=${toggle}>
+            ${isActive ? tuningTexts.pause : tuningTexts.resume}
+          </button>
+          <button disabled=${isBusy} onClick=${() => setAsking(true)}>${tuningTexts.remove}</button>`
+      }
+      <${AsCode} source=${source} id=${id} />
     </p>
+    <${ManagedNote} owner=${check.managed_by} />
     ${
       isAsking &&
       html`<${ConfirmDialog}

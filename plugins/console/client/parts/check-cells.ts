@@ -10,13 +10,10 @@ import { Ago } from './time.ts'
 /** A check as the API lists it. */
 export type Check = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['data']['items'][number]
 
-/** Which file or contract manages a check, beside its name in a list. */
-export function ManagedMark({ owner }: { owner: Check['managed_by'] }) {
-  return (
-    owner &&
-    html`<span class="managed" title=${owner.file}>managed by ${owner.file.replace(/^.*\//, '')}</span>`
-  )
-}
+/** Whether a check is paused, and what manages it. */
+export const CheckMarks = ({ of: { is_active: isActive, managed_by: owner } }: { of: Check }) =>
+  html`${!isActive && html` <span class="chip">${texts.paused}</span>`}
+  ${owner && html` <span class="chip" title=${owner.file}>managed by ${owner.file.replace(/.*\//, '')}</span>`}`
 
 /** The status of a check, a link to its open alert, if there is one. */
 export const STATUS_COLUMN: Column<Check> = {

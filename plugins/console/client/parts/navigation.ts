@@ -31,7 +31,11 @@ export const SCREENS: readonly {
     group: texts.groupNotifications,
   },
   {
-    ...{ address: '/connect', name: texts.connect, icon: 'connect', key: 'p', isWide: true },
+    address: '/connect',
+    name: texts.connect,
+    icon: 'connect',
+    key: 'p',
+    isWide: true,
     group: texts.groupSetup,
   },
 ]

@@ -5,7 +5,7 @@ import { countOf } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { changeQuery, checkAddress, navigate, tableAddress, useQuery } from '../lib/router.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
-import { ManagedMark, RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
+import { CheckMarks, RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Choice, SearchField } from '../parts/filters.ts'
 import { EmptyUnlessNew } from '../parts/first-source.ts'
 import { useSession, useTitle } from '../parts/frame.ts'
@@ -154,9 +154,7 @@ const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): 
     label: texts.check,
     isName: true,
     cell: check =>
-      html`<${NameLink} href=${checkAddress(check)} name=${check.name} />
-        ${!check.is_active && html` <span class="chip">${texts.paused}</span>`}
-        <${ManagedMark} owner=${check.managed_by} />`,
+      html`<${NameLink} href=${checkAddress(check)} name=${check.name} /> <${CheckMarks} of=${check} />`,
   },
   {
     label: texts.table,

@@ -8,12 +8,14 @@ import { allTermFields, termFields } from '../forms/freshness-fields.ts'
 import type { FieldSpec, Values } from '../forms/schema.ts'
 import { useAction } from '../lib/action.ts'
 import { api, bodyOf } from '../lib/api.ts'
+import { canWrite } from '../lib/session.ts'
 import { useData, useDebounced } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { ConfirmDialog } from '../parts/confirm.ts'
 import { notify } from '../parts/notices.ts'
 import { readHours } from '../parts/series.ts'
 import { Loaded } from '../parts/states.ts'
+import { AsCode } from './code/as-code.ts'
 import { texts } from '../texts.ts'
 import { watchTexts } from '../texts/watching.ts'
 
@@ -156,13 +158,15 @@ function DryRun({ table, hours }: { table: Table; hours: number }) {
   <//>`
 }
 
-/** Buttons that change, pause and delete the schedule of a table. */
+/** Buttons that change, pause and delete the schedule of a table, and show it as code. */
 export function ScheduleActions({
+  source,
   id,
   isActive,
   saved,
   edit,
 }: {
+  source: string
   id: string
   isActive: boolean
   saved: () => void
@@ -181,9 +185,13 @@ export function ScheduleActions({
     saved()
   }
   return html`<p class="actions above">
-      <button onClick=${edit}>${watchTexts.editSchedule}</button>
-      <button disabled=${isBusy} onClick=${toggle}>${name}</button>
-      <button class="bad" onClick=${() => setAsking(true)}>${watchTexts.remove}</button>
+      ${
+        canWrite() &&
+        html` <button onClick=${edit}>${watchTexts.editSchedule}</button>
+          <button disabled=${isBusy} onClick=${toggle}>${name}</button>
+          <button class="bad" onClick=${() => setAsking(true)}>${watchTexts.remove}</button>`
+      }
+      <${AsCode} source=${source} id=${id} />
     </p>
     ${
       isAsking &&

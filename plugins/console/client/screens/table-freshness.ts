@@ -31,7 +31,6 @@ type Freshness = Extract<Reply, { sla_threshold: unknown }>
 
 const NewSchedule = lazy(async () => (await import('./freshness-form.ts')).NewSchedule)
 const EditSchedule = lazy(async () => (await import('./freshness-form.ts')).EditSchedule)
-const AsCode = lazy(async () => (await import('./code/as-code.ts')).AsCode)
 const ScheduleActions = lazy(async () => (await import('./freshness-form.ts')).ScheduleActions)
 
 /** How old the newest data of a table is, and the schedule that watches it. */
@@ -65,15 +64,13 @@ export function FreshnessTab({ table, reload }: TabProps) {
     return html`<${EditSchedule} table=${table} saved=${saved} close=${() => setEditing(false)} />`
   return html`<${Loaded} of=${asked} what=${texts.freshness.toLowerCase()} rows=${8}>
     ${(found: Freshness) =>
-      html`${
-          canWrite() &&
-          html`<${ScheduleActions}
-            id=${found.schedule_id}
-            isActive=${found.is_active}
-            saved=${changed}
-            edit=${() => setEditing(true)}
-          />`
-        }
+      html`<${ScheduleActions}
+          source=${table.source}
+          id=${found.schedule_id}
+          isActive=${found.is_active}
+          saved=${changed}
+          edit=${() => setEditing(true)}
+        />
         ${!found.is_active && html`<p class="quiet">Its schedule is paused.</p>`}
         <dl class="facts">
           <div>
@@ -136,7 +133,6 @@ export function FreshnessTab({ table, reload }: TabProps) {
               load=${(page: PageRequest) => loadFreshnessSeries(table.id, page)}
             />`
           }
-        </details>
-        ${found.schedule_id && html`<${AsCode} source=${table.source} id=${found.schedule_id} />`}`}
+        </details>`}
   <//>`
 }

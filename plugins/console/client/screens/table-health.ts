@@ -5,7 +5,7 @@ import { html } from '../lib/html.ts'
 import { changeQuery, useQuery, withQuery } from '../lib/router.ts'
 import { canWrite } from '../lib/session.ts'
 import { DataTable, type Column } from '../parts/table/data-table.ts'
-import { ManagedMark, RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
+import { CheckMarks, RESULT_COLUMNS, STATUS_COLUMN, type Check } from '../parts/check-cells.ts'
 import { Help } from '../parts/help.ts'
 import { InvalidRows } from '../parts/invalid-rows.ts'
 import { lazy } from '../parts/lazy.ts'
@@ -42,7 +42,6 @@ const AddCheck = lazy(async () => (await import('../checks/add-check.ts')).AddCh
 const EditCheck = lazy(async () => (await import('../checks/edit-check.ts')).EditCheck)
 const ComparisonOutcome = lazy(async () => (await import('../checks/comparison-result.ts')).ComparisonOutcome)
 const CheckActions = lazy(async () => (await import('../checks/check-actions.ts')).CheckActions)
-const AsCode = lazy(async () => (await import('./code/as-code.ts')).AsCode)
 
 /** The checks of a table, or the form that adds or changes one, as the address says. */
 export function HealthTab({ table, reload }: TabProps) {
@@ -74,30 +73,27 @@ function CheckTable({ table, reload }: TabProps) {
           about=${texts.checks}
         />`,
       isName: true,
-      cell: ({ id, name, is_active: isActive, managed_by }) =>
+      cell: check =>
         html`<button
             class="link"
-            aria-expanded=${id === openId}
-            onClick=${() => changeQuery({ check: id === openId ? null : id })}
+            aria-expanded=${check.id === openId}
+            onClick=${() => changeQuery({ check: check.id === openId ? null : check.id })}
           >
-            <bdi>${name}</bdi>
+            <bdi>${check.name}</bdi>
           </button>
-          ${!isActive && html` <span class="chip">${texts.paused}</span>`}
-          <${ManagedMark} owner=${managed_by} />`,
+          <${CheckMarks} of=${check} />`,
     },
     STATUS_COLUMN,
     ...RESULT_COLUMNS,
   ]
   const openCheck = (check: Check) =>
-    html`${
-        canWrite() &&
-        html`<${CheckActions}
-          table=${table.id}
-          check=${check}
-          ran=${(run: CheckRun) => setRun({ id: check.id, ...run })}
-          changed=${reload}
-        />`
-      }
+    html`<${CheckActions}
+        source=${table.source}
+        table=${table.id}
+        check=${check}
+        ran=${(run: CheckRun) => setRun({ id: check.id, ...run })}
+        changed=${reload}
+      />
       ${
         check.kind === 'comparison' &&
         html`<${ComparisonOutcome}
@@ -105,8 +101,7 @@ function CheckTable({ table, reload }: TabProps) {
           check=${check}
           run=${run?.id === check.id ? run.comparison : undefined}
         />`
-      } <${CheckChart} table=${table.id} check=${check} />
-      <${AsCode} source=${table.source} id=${check.id} owner=${check.managed_by} />`
+      } <${CheckChart} table=${table.id} check=${check} />`
   return html`<section>
     <${Loaded} of=${checks} what=${texts.checks.toLowerCase()} rows=${6}>
       ${(found: readonly Check[]) =>

@@ -9,6 +9,7 @@ const stage = await startStage(t)
 if (stage) {
   connectTools(stage)
   readChecksAsCode(stage)
+  fillInSources(stage)
 }
 
 const run = promisify(execFile)
@@ -92,8 +93,8 @@ function readChecksAsCode({ app, world, openAs, ready, violationsOf }: Stage) {
   t.test('the file of a check is shown, and applying it changes nothing', async t => {
     const { page, faults } = await openAs(world.tenant, health)
     await ready(page)
-    await page.getByText('As code').click()
-    const code = (await page.getByRole('region', { name: 'As code' }).textContent())!
+    await page.getByRole('button', { name: 'As code' }).click()
+    const code = (await page.getByRole('region', { name: 'Monitors file' }).textContent())!
     t.match(code, /^# yaml-language-server[\s\S]*metric_type: /)
     t.strictSame(await violationsOf(page), [])
     const files = [{ name: 'monitors/orders.yml', content: code }]
@@ -125,6 +126,31 @@ function readChecksAsCode({ app, world, openAs, ready, violationsOf }: Stage) {
     const content = await readFile(await download.path(), 'utf8')
     const planned = await ask('POST', `${monitors}/plan`, { files: [{ name: 'all.yaml', content }] })
     t.match(planned.body.data, { create: 0, change: 0, replace: 0 })
+    await page.context().close()
+  })
+}
+
+function fillInSources({ world, openAs, ready, untilValue, violationsOf }: Stage) {
+  t.test('a pasted connection URL fills in the fields, and its password is not shown', async t => {
+    const { page, faults } = await openAs(world.tenant, '/sources?add=postgresql')
+    await ready(page)
+    const url = page.getByLabel('Paste a connection URL')
+    await url.fill('mysql://db/shop')
+    await page.keyboard.press('Enter')
+    await page.getByText('An address of mysql is for another engine.').waitFor()
+    await url.fill('postgres://ada:p%40ss@db.example.com:6432/sales')
+    await page.keyboard.press('Enter')
+    await untilValue(page.getByLabel('Host'), 'db.example.com')
+    await untilValue(page.getByLabel('Port'), '6432')
+    await untilValue(page.getByLabel('Username'), 'ada')
+    await untilValue(page.locator('[name="connection_config.password"]'), 'p@ss')
+    await untilValue(url, '')
+    t.notMatch(await page.locator('#main').innerText(), 'p@ss')
+    await page.getByText('Read-only user: a script to create one').click()
+    const script = await page.getByRole('region', { name: /^Read-only user/ }).innerText()
+    t.match(script, /create role ada [^]*grant connect on database sales to ada;/)
+    t.strictSame(await violationsOf(page), [])
+    t.strictSame(faults, { errors: [], elsewhere: [] })
     await page.context().close()
   })
 }

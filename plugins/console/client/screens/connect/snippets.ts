@@ -1,7 +1,7 @@
 /** What to paste into the tools that send lineage and runs. Each was tried against the service. */
 
 /** What the snippets of an installation contain. */
-export interface Place {
+export interface SnippetValues {
   /** The address of this installation. */
   base: string
   /** An API key, or what stands for it. */
@@ -29,10 +29,10 @@ export const TOOL_NAMES: Record<Tool, string> = {
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-const exportsOf = ({ base, key }: Place) =>
+const exportsOf = ({ base, key }: SnippetValues) =>
   `export OPENLINEAGE_URL=${base}\nexport OPENLINEAGE_API_KEY=${key}`
 
-const post = ({ base, key }: Place, path: string, body: object) =>
+const post = ({ base, key }: SnippetValues, path: string, body: object) =>
   `curl -s ${base}${path} \\
   -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
   -d ${quote(JSON.stringify(body))}`
@@ -40,7 +40,7 @@ const post = ({ base, key }: Place, path: string, body: object) =>
 /** The same run each time, so that a second try adds nothing. */
 const TEST_RUN = '7d9a3c52-6f0e-4b1d-9a57-2c8e41f0b6d3'
 
-const steps: Record<Tool, (place: Place) => Step[]> = {
+const steps: Record<Tool, (place: SnippetValues) => Step[]> = {
   dbt: ({ base, key, source }) => [
     {
       title: 'After each run of dbt, send its artifacts',
@@ -150,4 +150,4 @@ defs = Definitions(
 }
 
 /** What is to be done for a tool, in order. */
-export const stepsOf = (tool: Tool, place: Place): Step[] => steps[tool](place)
+export const stepsOf = (tool: Tool, place: SnippetValues): Step[] => steps[tool](place)

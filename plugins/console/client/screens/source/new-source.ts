@@ -12,6 +12,9 @@ import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { EngineLogo } from './engine-logo.ts'
 import { nameFields, readConnectionFields, useSourceTypes, type SourceType } from './fields.ts'
+import { ReadOnlyUser } from './read-only-user.ts'
+import { UrlField } from './url-field.ts'
+import { takesUrl } from './url-values.ts'
 
 /** Adds a source: first its engine, then its connection. @param type the engine that was chosen, if one was */
 export function NewSource({ type: chosen }: { type: string }) {
@@ -60,6 +63,7 @@ function ConnectionForm({ type }: { type: SourceType }) {
     })
   return html`<h1><${EngineLogo} type=${type.source_type} /> ${sourceTexts.addOf(type.label)}</h1>
     <p class="quiet">${sourceTexts.roleHint} ${sourceTexts.secretsHint}</p>
+    <${ReadOnlyUser} type=${type.source_type} values=${form.values} />
     <${Form}
       form=${form}
       submit=${submit}
@@ -67,6 +71,7 @@ function ConnectionForm({ type }: { type: SourceType }) {
       busyLabel="Connecting…"
       more=${html`<a class="button" href="/sources?add=">Choose another engine</a>`}
     >
+      ${takesUrl(type.source_type) && html`<${UrlField} type=${type.source_type} form=${form} specs=${specs} />`}
       <${Fields} form=${form} of=${[...nameFields, ...common]} />
       ${rare.length > 0 && html`<${MoreFields} form=${form} of=${rare}><${Fields} form=${form} of=${rare} /><//>`}
     <//>`

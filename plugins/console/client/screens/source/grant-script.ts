@@ -1,0 +1,22 @@
+import type { Values } from '../../forms/schema.ts'
+
+/** The first block of SQL in the section to which the row of an engine leads; empty without one. */
+export function readScript(page: string, type: string): string {
+  const [, anchor] = new RegExp(`\\(#([\\w-]+)\\)[^|\\n]*\\| \`${type}\``).exec(page) ?? []
+  const sections = page.split(/^## /m)
+  const section = sections.find(text => text.split('\n')[0]!.toLowerCase().replaceAll(' ', '-') === anchor)
+  return /```sql\n([\s\S]*?)```/.exec(section ?? '')?.[1] ?? ''
+}
+
+/** The script of the documentation is about the database `shop` and the user `tidemark`. */
+export function fillInNames(script: string, values: Values): string {
+  const names = { shop: values['connection_config.database'], tidemark: values['connection_config.username'] }
+  return Object.entries(names).reduce(
+    (text, [example, name]) =>
+      // Other names would have to be quoted.
+      /^[a-z_]\w*$/.test(String(name ?? ''))
+        ? text.replaceAll(new RegExp(`\\b${example}\\b`, 'g'), String(name))
+        : text,
+    script,
+  )
+}
