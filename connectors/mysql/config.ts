@@ -23,7 +23,7 @@ export const mysqlConfig = Joi.object<MysqlConfig>({
   username: serverFields.signInText
     .max(128)
     .required()
-    .description('An account with only SELECT and SHOW VIEW; `user` is taken as well.'),
+    .description('An account with only SELECT and SHOW VIEW.'),
   password: serverFields.password,
   ssl: serverFields.sslMode
     .default('prefer')

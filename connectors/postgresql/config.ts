@@ -33,7 +33,7 @@ export function makePostgresqlConfig({
     username: serverFields.signInText
       .max(longestName, 'utf8')
       .required()
-      .description('A role with only SELECT; `user` is taken as well.'),
+      .description('A role with only SELECT.'),
     password: serverFields.password,
     sslmode: serverFields.sslMode.default(sslmode).description(`As libpq's; defaults to ${sslmode}.`),
     ssl_ca: serverFields.sslCa,

@@ -34,7 +34,8 @@ const exportsOf = ({ base, key }: SnippetValues) =>
 
 const post = ({ base, key }: SnippetValues, path: string, body: object) =>
   `curl -s ${base}${path} \\
-  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
   -d ${quote(JSON.stringify(body))}`
 
 /** The same run each time, so that a second try adds nothing. */
@@ -52,10 +53,13 @@ npx tidemark lineage dbt target --source ${quote(source)}`,
     },
     {
       title: 'Or without Node.js, with curl and jq',
-      code: `jq -n --arg source ${quote(source)} --slurpfile m target/manifest.json --slurpfile r target/run_results.json \\
+      code: `jq -n --arg source ${quote(source)} \\
+  --slurpfile m target/manifest.json \\
+  --slurpfile r target/run_results.json \\
   '{source: $source, manifest: $m[0], run_results: $r[0]}' |
-  curl -s ${base}/api/v1/sdk/lineage/dbt --data-binary @- \\
-    -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`,
+curl -s ${base}/api/v1/sdk/lineage/dbt \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' --data-binary @-`,
     },
   ],
   airflow: ({ base, key }) => [
