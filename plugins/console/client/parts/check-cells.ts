@@ -13,7 +13,7 @@ export type Check = Awaited<ReturnType<typeof api.get<'/api/v1/sdk/checks'>>>['d
 /** Whether a check is paused, and what manages it. */
 export const CheckMarks = ({ of: { is_active: isActive, managed_by: owner } }: { of: Check }) =>
   html`${!isActive && html` <span class="chip">${texts.paused}</span>`}
-  ${owner && html` <span class="chip" title=${owner.file}>managed by ${owner.file.replace(/.*\//, '')}</span>`}`
+  ${owner && html` <span class="quiet" title=${owner.file}>managed by ${owner.file.replace(/.*\//, '')}</span>`}`
 
 /** The status of a check, a link to its open alert, if there is one. */
 export const STATUS_COLUMN: Column<Check> = {
