@@ -27,7 +27,7 @@ export const routes = (
       'Rules, metrics, referential checks, comparisons and freshness schedules, without defaults; as YAML where Accept names it. Checks that no file manages yet get keys made of their tables, columns and types.',
     validate: { params: monitorsParams, query: exportQuery },
     response: replies.exported,
-    app: { isHeavy: true, errors: ['NOT_FOUND'] },
+    app: { isHeavy: true, errors: ['ASSET_NOT_FOUND', 'NOT_FOUND'] },
     handler: async (request, h) => {
       const { check_id: checkId } = request.query
       const document = await inCompany(request, trx =>

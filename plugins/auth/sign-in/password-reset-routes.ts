@@ -9,7 +9,7 @@ const route = routesOf('auth')
 /** Choosing a new password with a link that is mailed. */
 export const passwordResetRoutes: ServerRoute[] = [
   route('POST', '/api/v1/auth/password-resets', access.byAddress({ name: 'password-resets', perHour: 10 }), {
-    id: 'requestPasswordReset',
+    id: 'sendPasswordReset',
     description: 'Mail a link to choose a new password',
     notes:
       'The reply is the same whether or not there is such a user. The link works once, within one hour, and replaces the one before. At most 3 an hour for an email, and 10 from an address. Needs the setting `SMTP_URL`.',

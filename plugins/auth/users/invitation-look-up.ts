@@ -12,7 +12,7 @@ export const invitationLookUp: ServerRoute = route(
   '/api/v1/auth/invitation',
   access.byAddress({ name: 'invitation', perMinute: 10, isCountedFirst: true }),
   {
-    id: 'lookUpInvitation',
+    id: 'findInvitation',
     description: 'Look an invitation up by its token',
     notes: 'For the page where the invited person registers. Does not use the token up.',
     validate: { payload: schemas.lookUpInvitation, query: schemas.none },

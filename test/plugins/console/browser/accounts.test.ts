@@ -140,7 +140,7 @@ async function tryAccounts({ app, world, origin, open, openAs, ready, violations
     ]) {
       await page.goto(`${origin}${path}`)
       await page.getByText(text as string).waitFor()
-      t.strictSame(await violationsOf(page), [], path)
+      t.strictSame(await violationsOf(page), [], path as string)
     }
     await page.context().close()
   })

@@ -1,4 +1,4 @@
-/** What to paste into the tools that send lineage and runs. Each was tried against the service. */
+/** What to paste into the tools that send lineage and runs. Each but that of Spark, which is from its documentation, was tried. */
 
 /** What the snippets of an installation contain. */
 export interface SnippetValues {
