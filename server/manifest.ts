@@ -26,6 +26,7 @@ import * as demoSources from '../migrations/0015_demo_sources.ts'
 import * as digestTables from '../migrations/0016_digests.ts'
 import * as tableNamePlans from '../migrations/0017_table_name_plans.ts'
 import * as passwordResets from '../migrations/0018_password_resets.ts'
+import * as incidentNumbers from '../migrations/0019_incident_numbers.ts'
 import { alerts } from '../plugins/alerts/index.ts'
 import { auth } from '../plugins/auth/index.ts'
 import { badges } from '../plugins/badges/index.ts'
@@ -107,6 +108,7 @@ export const manifest = {
     migration('0016_digests', digestTables),
     migration('0017_table_name_plans', tableNamePlans),
     migration('0018_password_resets', passwordResets),
+    migration('0019_incident_numbers', incidentNumbers),
   ],
 }
 

@@ -25,12 +25,15 @@ export interface OutgoingMessage {
   postponedUntil: Date | null
 }
 
-/** Stores messages, and the jobs of the first attempts of those that neither wait nor are postponed. */
+/**
+ * Stores messages, and the jobs of the first attempts of those that neither wait nor are postponed.
+ * @returns the ids of the deliveries
+ */
 export async function startDeliveries(
   { jobs, config }: Pick<Deps, 'jobs' | 'config'>,
   trx: Transaction,
   messages: readonly OutgoingMessage[],
-): Promise<void> {
+): Promise<string[]> {
   const [delay = 0] = config.webhookDelays
   const deliveries = messages.map(({ subject, isFailing, isWaiting, postponedUntil, ...message }) => {
     const isStarted = !isWaiting && postponedUntil === null
@@ -56,6 +59,7 @@ export async function startDeliveries(
     deliveries.map(({ row }) => row),
     chunk => Delivery.query(trx).insert(chunk),
   )
+  return deliveries.map(({ row }) => row.id)
 }
 
 /** Sends the job of the `n`th attempt in `after` seconds. @returns its id */

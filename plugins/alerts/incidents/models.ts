@@ -19,6 +19,8 @@ export class Incident extends CompanyRow {
   static override jsonAttributes = ['cause']
 
   declare id: string
+  /** By which people call it; null of those that an older version opened. */
+  declare number: number | null
   declare status: IncidentStatus
   declare severity: Severity
   declare title: string
@@ -74,6 +76,7 @@ export const ACTIVITY_TYPES = [
   'comment',
   'assigned',
   'post_mortem_changed',
+  'sent',
 ] as const
 export type ActivityType = (typeof ACTIVITY_TYPES)[number]
 

@@ -7,19 +7,19 @@ import { Destination } from '../models.ts'
 import { composeMessages } from './compose.ts'
 import type { AddressedMessage, MessageReason, Subject } from './message.ts'
 
-/** Composes messages and hands them to delivery, in the transaction of what they are about. */
+/** Composes messages and hands them to delivery, in the transaction of what they are about. @returns the deliveries' ids */
 export async function sendMessages(
   deps: Deps,
   trx: Transaction,
   messages: readonly AddressedMessage[],
-): Promise<void> {
-  if (messages.length === 0) return
+): Promise<string[]> {
+  if (messages.length === 0) return []
   const assignees = await loadAssignees(
     trx,
     messages.map(({ subject }) => subject.alert),
   )
   const composed = composeMessages(deps, messages, assignees)
-  await startDeliveries(deps, trx, composed)
+  return startDeliveries(deps, trx, composed)
 }
 
 /** What a message to a destination that was notified before is about, and why it is sent. */

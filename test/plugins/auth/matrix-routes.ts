@@ -698,6 +698,11 @@ export const ROUTES: Record<string, Classified> = {
     body: id => ({ into: id('incident') }),
     answers: 409,
   },
+  'POST /api/v1/sdk/incidents/{id}/send': {
+    access: 'write',
+    ...is('incident'),
+    body: id => ({ destination_id: id('destination') }),
+  },
   'POST /api/v1/sdk/incidents/{id}/acknowledge': { access: 'write', ...is('incident') },
   'POST /api/v1/sdk/incidents/{id}/dismiss': { access: 'write', ...is('incident') },
   'POST /api/v1/sdk/incidents/{id}/resolve': { access: 'write', ...is('incident') },

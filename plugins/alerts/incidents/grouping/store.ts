@@ -26,13 +26,15 @@ const toRecord = ({ id, severity, title, cause, startedAt }: IncidentFields) => 
 
 const FIELDS = 'id uuid, severity text, title text, event_type text, cause jsonb, started_at timestamptz'
 
-/** Stores new incidents, whose alerts come after them. */
+/** Stores new incidents, whose alerts come after them. The lock of incidents keeps others from taking their numbers. */
 export async function insertIncidents(trx: Transaction, created: readonly IncidentFields[]): Promise<void> {
   await insertAll(created, async chunk => {
     await rows(
       trx,
-      `insert into incidents (id, company_id, status, severity, title, event_type, cause, started_at, alert_count)
-       select id, cast(:companyId as uuid), 'open', severity, title, event_type, cause, started_at, 0
+      `insert into incidents (id, company_id, number, status, severity, title, event_type, cause, started_at, alert_count)
+       select id, cast(:companyId as uuid), row_number() over (order by id) + coalesce(
+                (select max(number) from incidents where company_id = :companyId), 0),
+              'open', severity, title, event_type, cause, started_at, 0
          from jsonb_to_recordset(cast(:records as jsonb)) as r (${FIELDS})
         order by id`,
       { companyId: companyOf(trx), records: JSON.stringify(chunk.map(toRecord)) },

@@ -1,14 +1,14 @@
 import { raw, type QueryBuilder } from 'objection'
 import { caller, inCompany, type Caller, type ValidRequest } from '../../../../server/http/access.ts'
 import { apiError } from '../../../../server/http/errors.ts'
-import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
+import type { Transaction } from '../../../../server/database/database.ts'
 import { joinedPageOf, pageOf, pagination, type Page } from '../../../../server/http/page.ts'
 import type { Deps } from '../../deps.ts'
 import { filterByAssignee } from '../../people/assignee.ts'
-import { presentActivities, readActorNames } from '../../people/timeline.ts'
+import { presentActivities } from '../../people/timeline.ts'
 import { IS_OPEN } from '../../models.ts'
 import { Incident, IncidentActivity, NEWEST_FIRST } from '../models.ts'
-import { ListedIncident, presentIncident, presentMember, type ShownAlert } from './present.ts'
+import { ListedIncident, presentIncident } from './present.ts'
 import type { IncidentFilters } from './schemas.ts'
 
 /** What lists read of the alerts of an incident, and of its assignee. */
@@ -23,7 +23,7 @@ const JOINED = `cross join lateral (
      where u.company_id = incidents.company_id and u.id = incidents.assignee_id) assignee on true`
 
 /** Reads incidents of a query with what is shown beside them. */
-function readShown(trx: Transaction, page: QueryBuilder<ListedIncident, ListedIncident[]>) {
+export function readShown(trx: Transaction, page: QueryBuilder<ListedIncident, ListedIncident[]>) {
   return ListedIncident.query(trx)
     .from(page.as('incidents'))
     .joinRaw(JOINED)
@@ -88,38 +88,6 @@ export async function findIncident(trx: Transaction, id: string): Promise<Incide
   if (incident) return incident
   const message = 'There is no incident of this id: GET /api/v1/sdk/incidents lists them'
   throw apiError('INCIDENT_NOT_FOUND', message, { incident_id: id })
-}
-
-/** Shown with an incident. */
-const MAX_SHOWN = 200
-
-/** An incident with its alerts and its timeline. @throws 404 `INCIDENT_NOT_FOUND` */
-export async function showIncident(baseUrl: string, trx: Transaction, id: string) {
-  await findIncident(trx, id)
-  const [incident] = await readShown(trx, ListedIncident.query(trx).where({ id }))
-  if (!incident) throw new Error(`Incident ${id} vanished within a transaction`)
-  const alerts = await rows<ShownAlert>(
-    trx,
-    `select a.id, a.title, a.kind, a.severity, a.status, a.asset_id, a.created_at, a.last_seen_at, a.resolved_at,
-            a.event #>> '{asset,qualified_name}' as qualified_name, ia.reason as membership, ia.placed_by
-       from incident_alerts ia join alerts a on a.company_id = :companyId and a.id = ia.alert_id
-      where ia.company_id = :companyId and ia.incident_id = :id
-      order by a.created_at, a.id limit ${MAX_SHOWN}`,
-    { companyId: companyOf(trx), id },
-  )
-  const activities = await IncidentActivity.query(trx)
-    .where({ incidentId: id })
-    .orderBy('id', 'desc')
-    .limit(MAX_SHOWN)
-  const names = await readActorNames(
-    trx,
-    alerts.flatMap(({ placedBy }) => placedBy ?? []),
-  )
-  return {
-    ...presentIncident(baseUrl, incident),
-    alerts: alerts.map(alert => presentMember(alert, incident, names)),
-    activities: (await presentActivities(trx, activities)).reverse(),
-  }
 }
 
 /** One page of the timeline of an incident, newest first. @throws 404 `INCIDENT_NOT_FOUND` */

@@ -19,6 +19,7 @@ export function presentIncident(baseUrl: string, incident: ListedIncident) {
   const { cause, createdAt, acknowledgedAt, resolvedAt, startedAt } = incident
   return {
     id: incident.id,
+    number: incident.number,
     status: incident.status,
     severity: incident.severity,
     event_type: incident.eventType,

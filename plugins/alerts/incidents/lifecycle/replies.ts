@@ -2,6 +2,7 @@ import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
 import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
 import { MEMBERSHIP_REASONS } from '../grouping/membership.ts'
+import { alertFields } from '../../replies.ts'
 import { assigneeReply } from '../../people/assignee.ts'
 import { activityReply } from '../../people/timeline.ts'
 import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
@@ -40,6 +41,7 @@ const evidence = record(evidenceFields).label('IncidentEvidence')
 function incidentFields(kinds: readonly AlertKind[]) {
   return {
     id: id.example(INCIDENT_ID),
+    number: count.allow(null).description('By which people call it: `INC-12`.').example(12),
     status,
     severity: severity.description('The worst of its alerts.'),
     event_type: Joi.string()
@@ -120,6 +122,23 @@ const alert = record({
   resolved_at: time.allow(null),
 }).label('IncidentAlert')
 
+const run = record({
+  job: text.example('load_orders'),
+  namespace: text.example('airflow'),
+  state: text.example('completed'),
+  at: time,
+  error_message: text.allow(null),
+}).label('IncidentRun')
+
+const message = record({
+  id: id.example(ALERT_ID),
+  destination_id: id.example(ALERT_ID),
+  destination_name: text.example('On call'),
+  event_type: text.example('alert.triggered'),
+  status: text.example('delivered'),
+  created_at: time,
+}).label('IncidentMessage')
+
 const numbers = record({ median: minutes, mean: minutes, count }).label('IncidentMinutes')
 
 const summary = record({
@@ -145,10 +164,18 @@ const summary = record({
 
 export function incidentReplies(kinds: readonly AlertKind[]) {
   const incident = record(incidentFields(kinds)).label('Incident')
+  const causeAlert = record(alertFields(kinds)).label('Alert')
   const detailed = record({
     ...incidentFields(kinds),
+    cause_alert: causeAlert
+      .allow(null)
+      .description('The alert that is named as the cause; null of another finding.'),
+    last_run: run
+      .allow(null)
+      .description('The run that wrote the table of the cause last before the incident was opened.'),
     alerts: list(alert).description('The first 200, oldest first.'),
     activities: list(activity).description('The newest 200, oldest first.'),
+    messages: list(message).description('The newest 100 that were sent about it, oldest first.'),
   }).label('IncidentDetails')
   return {
     incidents: reply(inNestedPage(incident, 'incidents')),

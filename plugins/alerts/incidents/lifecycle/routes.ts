@@ -8,9 +8,11 @@ import { timelineRoutes } from '../../people/timeline-routes.ts'
 import type { Deps } from '../../deps.ts'
 import { addComment, changeIncident, patchIncident } from './actions.ts'
 import { mergeIncident, splitIncident } from './arrange.ts'
-import { listActivities, listIncidents, showIncident } from './lists.ts'
+import { listActivities, listIncidents } from './lists.ts'
 import { incidentReplies } from './replies.ts'
 import { incidentSchemas } from './schemas.ts'
+import { sendIncident } from './send.ts'
+import { showIncident } from './show.ts'
 import { summarizeIncidents } from './summary.ts'
 
 const route = routesOf('incidents')
@@ -19,7 +21,7 @@ const POLLING =
   'To poll, send the `ETag` of the last reply as `If-None-Match`: an unchanged reply is 304 without a body.'
 
 export function incidentRoutes(deps: Deps): ServerRoute[] {
-  const { kinds, config } = deps
+  const { kinds } = deps
   const schemas = incidentSchemas(kinds)
   const replies = incidentReplies(kinds.all())
   return [
@@ -57,7 +59,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       app: { isPolled: true },
       handler: request =>
         inCompany(request, async trx => ({
-          data: await showIncident(config.baseUrl, trx, param(request, 'id')),
+          data: await showIncident(deps, trx, param(request, 'id')),
         })),
     }),
     route('PATCH', `${base}/{id}`, access.write, {
@@ -71,7 +73,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
           const id = param(request, 'id')
           const patch = request.payload
           await patchIncident(trx, id, patch, actorOf(caller(request)))
-          const data = await showIncident(config.baseUrl, trx, id)
+          const data = await showIncident(deps, trx, id)
           await auditRequest(request, trx, {
             action: 'incident.updated',
             target: { type: 'incident', id },
@@ -98,7 +100,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       app: { errors: ['INCIDENT_NOT_FOUND', 'ALERT_NOT_FOUND', 'CONFLICT'] },
       async handler(request, h) {
         const id = await splitIncident(deps, request, param(request, 'id'), request.payload.alert_ids)
-        const data = await inCompany(request, trx => showIncident(config.baseUrl, trx, id))
+        const data = await inCompany(request, trx => showIncident(deps, trx, id))
         return h.response({ data }).code(201)
       },
     }),
@@ -113,7 +115,21 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       async handler(request) {
         const { into } = request.payload
         await mergeIncident(deps, request, param(request, 'id'), into)
-        return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, into) }))
+        return inCompany(request, async trx => ({ data: await showIncident(deps, trx, into) }))
+      },
+    }),
+    route('POST', `${base}/{id}/send`, access.write, {
+      id: 'sendIncident',
+      description: 'Send an incident to a destination now, whatever its rules say',
+      notes:
+        'Once; from then on the destination gets what happens to the incident, and its end. At most 10 per minute and incident.',
+      validate: { params: idParams, payload: schemas.send },
+      response: replies.incident,
+      app: { errors: ['INCIDENT_NOT_FOUND', 'DESTINATION_NOT_FOUND', 'CONFLICT'] },
+      async handler(request) {
+        const id = param(request, 'id')
+        await sendIncident(deps, request, id, request.payload.destination_id)
+        return inCompany(request, async trx => ({ data: await showIncident(deps, trx, id) }))
       },
     }),
     statusRoute(
@@ -161,7 +177,7 @@ export function incidentRoutes(deps: Deps): ServerRoute[] {
       async handler(request) {
         const id = param(request, 'id')
         await changeIncident(deps, request, id, to, request.payload)
-        return inCompany(request, async trx => ({ data: await showIncident(config.baseUrl, trx, id) }))
+        return inCompany(request, async trx => ({ data: await showIncident(deps, trx, id) }))
       },
     })
   }

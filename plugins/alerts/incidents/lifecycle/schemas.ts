@@ -87,5 +87,11 @@ export function incidentSchemas(kinds: Kinds) {
       .required()
       .example({ into: '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90' })
       .label('MergeIncidentRequest'),
+    send: Joi.object<{ destination_id: string }>({
+      destination_id: uuid.required().description('Who gets it.'),
+    })
+      .required()
+      .example({ destination_id: '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90' })
+      .label('SendIncidentRequest'),
   }
 }
