@@ -151,6 +151,11 @@ export interface OwnerLookup {
    * @throws 400 on `owner` for one that is not known
    */
   ownedAssetsQuery(trx: Transaction, owner: string): Promise<OwnedAssets>
+  /** The owners in force of assets, by their ids; one without owners is missing. */
+  ownersOf(
+    trx: Transaction,
+    assetIds: readonly string[],
+  ): Promise<Map<string, { name: string; email: string | null }[]>>
   /** The addresses to which mail for the owners of an asset may go. */
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
 }

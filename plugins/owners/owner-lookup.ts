@@ -27,6 +27,7 @@ export const ownerLookup: OwnerLookup = {
       ]),
     )
   },
+  ownersOf: readOwners,
   async ownedAssetsQuery(trx, owner) {
     const [person] = await findPeople(trx, [owner], 'owner')
     const identity = await identityOf(trx, person!)

@@ -130,6 +130,12 @@ const run = record({
   error_message: text.allow(null),
 }).label('IncidentRun')
 
+const owner = record({
+  asset_id: id.example(TABLE_ID),
+  name: text.example('Sales data'),
+  email: text.allow(null),
+}).label('IncidentOwner')
+
 const message = record({
   id: id.example(ALERT_ID),
   destination_id: id.example(ALERT_ID),
@@ -173,6 +179,7 @@ export function incidentReplies(kinds: readonly AlertKind[]) {
     last_run: run
       .allow(null)
       .description('The run that wrote the table of the cause last before the incident was opened.'),
+    owners: list(owner).description('Who owns the tables of its alerts.'),
     alerts: list(alert).description('The first 200, oldest first.'),
     activities: list(activity).description('The newest 200, oldest first.'),
     messages: list(message).description('The newest 100 that were sent about it, oldest first.'),

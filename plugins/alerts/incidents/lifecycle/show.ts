@@ -1,5 +1,6 @@
 import { companyOf, rows, type Transaction } from '../../../../server/database/database.ts'
 import { leastUuid } from '../../../../server/database/months.ts'
+import { toApiNames } from '../../../../server/http/fields.ts'
 import type { Deps } from '../../deps.ts'
 import { Alert } from '../../models.ts'
 import { presentActivities, readActorNames } from '../../people/timeline.ts'
@@ -41,10 +42,23 @@ export async function showIncident(deps: ShowDeps, trx: Transaction, id: string)
     ...presentIncident(deps.config.baseUrl, incident),
     cause_alert: await showCauseAlert(deps, trx, incident),
     last_run: await readLastRun(deps, trx, incident),
+    owners: await readOwners(
+      deps,
+      trx,
+      alerts.map(({ assetId }) => assetId),
+    ),
     alerts: alerts.map(alert => presentMember(alert, incident, names)),
     activities: (await presentActivities(trx, activities)).reverse(),
     messages: await readMessages(trx, incident),
   }
+}
+
+/** Who owns the tables of an incident. */
+async function readOwners({ lookUps }: ShowDeps, trx: Transaction, assetIds: readonly string[]) {
+  const owners = (await lookUps.owners?.ownersOf(trx, [...new Set(assetIds)])) ?? new Map<string, never[]>()
+  return [...owners].flatMap(([assetId, all]) =>
+    all.map(({ name, email }) => ({ asset_id: assetId, name, email })),
+  )
 }
 
 async function showCauseAlert(deps: ShowDeps, trx: Transaction, { cause }: ListedIncident) {
@@ -73,8 +87,8 @@ async function readLastRun(
 }
 
 /** What was sent about an incident, the oldest first. */
-function readMessages(trx: Transaction, { id, createdAt }: ListedIncident) {
-  return rows<{ [field: string]: unknown }>(
+async function readMessages(trx: Transaction, { id, createdAt }: ListedIncident) {
+  const messages = await rows<object>(
     trx,
     `select * from (
        select d.id, d.destination_id, t.name as destination_name, d.event_type, d.status, d.created_at
@@ -85,4 +99,5 @@ function readMessages(trx: Transaction, { id, createdAt }: ListedIncident) {
     // Prunes the partitions of earlier months, with a day for wrong clocks.
     { companyId: companyOf(trx), id, since: leastUuid(new Date(createdAt.getTime() - DAY_MS)) },
   )
+  return messages.map(toApiNames)
 }
