@@ -153,6 +153,7 @@ function renderPage(config: Config, canRegister: boolean, frame?: { viewer: View
           'watching',
           'profile',
           'lineage',
+          'incidents',
           'overview',
           'charts',
           'table-page',

@@ -27,7 +27,15 @@ export function SecretDialog({
 }
 
 /** Copies a text. Over plain HTTP to another host browsers allow no copying; the text can be selected then. */
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({
+  text,
+  label = 'Copy',
+  isSmall = true,
+}: {
+  text: string
+  label?: string
+  isSmall?: boolean
+}) {
   const [state, setState] = useState<string>()
   const copy = async () => {
     try {
@@ -37,6 +45,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       setState('Select the text and copy it.')
     }
   }
-  return html`<button type="button" class="small" onClick=${() => void copy()}>${label}</button>
+  return html`<button type="button" class=${isSmall ? 'small' : ''} onClick=${() => void copy()}>
+      ${label}
+    </button>
     <span role="status" class="quiet">${state}</span>`
 }

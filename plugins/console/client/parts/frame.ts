@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { html, type Children } from '../lib/html.ts'
 import { listKeys, useKeys } from '../lib/keys.ts'
+import { closeOnChoice, useMenu } from '../lib/menu.ts'
 import { navigate, place } from '../lib/router.ts'
 import { session, signOut, type Session } from '../lib/session.ts'
 import { createSignal, useSignal } from '../lib/signal.ts'
@@ -123,21 +124,7 @@ function DemoBar() {
 
 function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
   const name = who.user?.full_name || who.user?.email || ''
-  const menu = useRef<HTMLDetailsElement>(null)
-  useEffect(() => {
-    const close = (event: Event) => {
-      const { current } = menu
-      if (!current?.open) return
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !current.contains(event.target as Node))
-        current.open = false
-    }
-    document.addEventListener('click', close)
-    document.addEventListener('keydown', close)
-    return () => {
-      document.removeEventListener('click', close)
-      document.removeEventListener('keydown', close)
-    }
-  }, [])
+  const menu = useMenu()
   return html`<details ref=${menu} class="menu" onClick=${closeOnChoice}>
     <summary class="button plain" aria-label=${name ? texts.accountOf(name) : texts.account} title=${name}>
       <${Icon} name="user" /><span class="who"><bdi>${name}</bdi></span>
@@ -156,11 +143,6 @@ function Account({ who, showKeys }: { who: Session; showKeys: () => void }) {
       <button class="plain" onClick=${leave}>${texts.signOut}</button>
     </div>
   </details>`
-}
-
-function closeOnChoice(event: Event): void {
-  if ((event.target as Element).closest('div a, div button'))
-    (event.currentTarget as HTMLDetailsElement).open = false
 }
 
 function KeyHelp({ close }: { close: () => void }) {

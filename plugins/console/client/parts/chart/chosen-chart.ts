@@ -1,10 +1,11 @@
-import { useMemo } from 'preact/hooks'
+import { useContext, useMemo } from 'preact/hooks'
 import { useData } from '../../lib/data.ts'
 import { html } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import type { Series } from '../series.ts'
 import { Chart } from './chart.ts'
 import { changesOf, valuesOfWeekBefore } from './derived.ts'
+import { GivenMarks } from './given-marks.ts'
 import { chartTexts } from './texts.ts'
 import type { ChartMark, Threshold } from './points.ts'
 
@@ -34,7 +35,8 @@ export function ChosenChart({
   loadOlder,
 }: ChosenChartProps) {
   const [query] = useQuery()
-  const marks = useData<ChartMark[]>(table === undefined ? null : `marks ${table}`, async signal =>
+  const given = useContext(GivenMarks)
+  const marks = useData<ChartMark[]>(table === undefined || given ? null : `marks ${table}`, async signal =>
     (await import('./marks.ts')).loadMarks(table!, signal),
   )
   const canChoose = series.isJudgedByChange === true
@@ -76,7 +78,7 @@ export function ChosenChart({
       points=${points}
       threshold=${isBars ? null : threshold}
       hours=${series.hours}
-      marks=${marks.data}
+      marks=${given ?? marks.data}
       isBars=${isBars}
       before=${before}
       hasOlder=${hasOlder}

@@ -2,12 +2,15 @@ import { useState } from 'preact/hooks'
 import { FormDialog } from '../../forms/form-dialog.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
+import { CopyButton } from '../../forms/secret.ts'
 import { html } from '../../lib/html.ts'
+import { closeOnChoice, useMenu } from '../../lib/menu.ts'
 import { canWrite } from '../../lib/session.ts'
 import { notify } from '../../parts/notices.ts'
 import { AssignDialog } from '../timeline/assign-dialog.ts'
 import { incidentTexts as texts } from './texts.ts'
 import { MergeDialog, SplitDialog } from './arrange-dialogs.ts'
+import { SendDialog } from './send-dialog.ts'
 import { texts as common } from '../../texts.ts'
 import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
 
@@ -44,9 +47,12 @@ const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   dismiss: [NOTES],
 }
 
-/** What can be done with an incident that is not over; none of it for a viewer. */
+type Opened = Exclude<IncidentMove, 'acknowledge'> | 'assign' | 'split' | 'merge' | 'send'
+
+/** What can be done with an incident; a viewer can only copy its link. */
 export function IncidentActions({ incident, reload }: { incident: Incident; reload: () => void }) {
-  const [open, setOpen] = useState<Exclude<IncidentMove, 'acknowledge'> | 'assign' | 'split' | 'merge'>()
+  const [open, setOpen] = useState<Opened>()
+  const menu = useMenu()
   const { id, status } = incident
   const move = async (name: IncidentMove, body: object) => {
     await moveIncident(id, name, body)
@@ -54,30 +60,32 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
     reload()
   }
   const [isBusy, acknowledge] = useAction(texts.acknowledge, () => move('acknowledge', {}))
-  if (!canWrite()) return null
-  const isActive = ['open', 'acknowledged', 'snoozed'].includes(status)
+  const isActive = canWrite() && ['open', 'acknowledged', 'snoozed'].includes(status)
   const close = () => setOpen(undefined)
+  const button = (name: Opened, className = '') =>
+    html`<button class=${className} onClick=${() => setOpen(name)}>${texts[name]}</button>`
   return html`<p class="actions above">
       ${
+        isActive &&
         status === 'open' &&
         html`<button class="primary" disabled=${isBusy} onClick=${acknowledge}>${texts.acknowledge}</button>`
       }
+      ${isActive && button('resolve')} ${canWrite() && button('assign')} ${isActive && button('send')}
+      <${CopyButton} text=${`${location.origin}/incidents/${id}`} label=${texts.copyLink} isSmall=${false} />
       ${
         isActive &&
-        (['resolve', 'snooze', 'dismiss'] as const).map(
-          name => html`<button key=${name} onClick=${() => setOpen(name)}>${texts[name]}</button>`,
-        )
+        html`<details ref=${menu} class="menu" onClick=${closeOnChoice}>
+          <summary class="button">${texts.more}</summary>
+          <div>
+            ${button('snooze', 'plain')} ${button('dismiss', 'plain')}
+            ${incident.alerts.length > 1 && button('split', 'plain')} ${button('merge', 'plain')}
+          </div>
+        </details>`
       }
-      <button onClick=${() => setOpen('assign')}>${texts.assign}</button>
-      ${
-        isActive &&
-        incident.alerts.length > 1 &&
-        html`<button onClick=${() => setOpen('split')}>${texts.split}</button>`
-      }
-      ${isActive && html`<button onClick=${() => setOpen('merge')}>${texts.merge}</button>`}
     </p>
     ${open === 'split' && html`<${SplitDialog} incident=${incident} close=${close} />`}
     ${open === 'merge' && html`<${MergeDialog} incident=${incident} close=${close} />`}
+    ${open === 'send' && html`<${SendDialog} id=${id} reload=${reload} close=${close} />`}
     ${
       open === 'assign' &&
       html`<${AssignDialog}

@@ -13,14 +13,15 @@ const SPECS: FieldSpec[] = [
   },
 ]
 
-/** What people learned from an incident. */
+/** What people learned from an incident; while it lasts there is only what was written already. */
 export function PostMortem({ incident, reload }: { incident: Incident; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
-  const { id, post_mortem: text } = incident
+  const { id, post_mortem: text, resolved_at: end } = incident
+  if (text === null && end === null) return null
   return html`<section>
     <h2>${texts.postMortem}</h2>
     ${text ? html`<p class="prose"><bdi>${text}</bdi></p>` : html`<p class="quiet">Nothing is written yet.</p>`}
-    ${canWrite() && html`<p><button class="small" onClick=${() => setOpen(true)}>Change</button></p>`}
+    ${canWrite() && html`<p><button class="small" onClick=${() => setOpen(true)}>${text ? texts.change : texts.write}</button></p>`}
     ${
       isOpen &&
       html`<${FormDialog}

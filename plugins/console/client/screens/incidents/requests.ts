@@ -1,4 +1,4 @@
-import { api } from '../../lib/api.ts'
+import { api, isMissing } from '../../lib/api.ts'
 
 const path = (id: string) => ({ path: { id } })
 
@@ -7,8 +7,19 @@ export const loadIncident = async (id: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/incidents/{id}', { ...path(id), signal })).data
 export type Incident = Awaited<ReturnType<typeof loadIncident>>
 
+/** What is made from a table; null of what is gone. */
+export const loadStrip = async (id: string, signal: AbortSignal) => {
+  try {
+    const query = { depth: 10, direction: 'downstream' as const, details: true }
+    return (await api.get('/api/v1/sdk/lineage/{asset_id}', { path: { asset_id: id }, query, signal })).data
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
 /** What is made from the table of an alert, and who owns it. */
-export const loadAffected = async (alertId: string, signal: AbortSignal) =>
+export const loadReach = async (alertId: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/alerts/{id}/impact', { ...path(alertId), signal })).data
 
 export type IncidentMove = 'acknowledge' | 'snooze' | 'resolve' | 'dismiss'
@@ -37,6 +48,16 @@ export const loadOthers = async (id: string, signal: AbortSignal) => {
   const status: ('open' | 'acknowledged' | 'snoozed')[] = ['open', 'acknowledged', 'snoozed']
   const { data } = await api.get('/api/v1/sdk/incidents', { query: { status, limit: 100 }, signal })
   return data.incidents.filter(incident => incident.id !== id)
+}
+
+/** Destinations that take messages, for a choice. */
+export const loadDestinations = async (signal: AbortSignal) => {
+  const query = { is_active: true, limit: 100 }
+  return (await api.get('/api/v1/sdk/alerts/destinations', { query, signal })).data.destinations
+}
+
+export async function sendIncident(id: string, destinationId: string): Promise<void> {
+  await api.post('/api/v1/sdk/incidents/{id}/send', { ...path(id), body: { destination_id: destinationId } })
 }
 
 export async function addComment(id: string, comment: string): Promise<void> {

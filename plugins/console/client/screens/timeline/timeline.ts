@@ -2,7 +2,7 @@ import { useForm } from '../../forms/form.ts'
 import { Fields, Form } from '../../forms/fields.ts'
 import type { FieldSpec } from '../../forms/schema.ts'
 import { countOf, formatTime } from '../../lib/format.ts'
-import { html } from '../../lib/html.ts'
+import { html, type Children } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Ago } from '../../parts/time.ts'
 import { incidentTexts as texts } from '../incidents/texts.ts'
@@ -21,19 +21,23 @@ export interface Activity {
   created_at: string
 }
 
-/** What happened to an alert or an incident, in the given order, and a field for a comment. */
-export function Timeline({
+/** What happened to an alert or an incident, in the given order, and a field for a comment above. */
+export function Timeline<Entry extends Activity>({
   id,
   activities,
+  describe,
   comment,
 }: {
   /** Names the draft of a comment. */
   id: string
-  activities: readonly Activity[]
+  activities: readonly Entry[]
+  /** What is shown of an entry beside the words that it has. */
+  describe?: (entry: Entry) => Children
   /** Sends a comment, and reads the timeline again. */
   comment: (text: string) => Promise<void>
 }) {
-  return html`<ol class="timeline">
+  return html`${canWrite() && html`<${CommentForm} id=${id} comment=${comment} />`}
+    <ol class="timeline">
       ${activities.map(
         activity =>
           html`<li key=${activity.id}>
@@ -41,10 +45,10 @@ export function Timeline({
             ${activity.actor_name && html`<bdi>${activity.actor_name}</bdi>`}
             <${Ago} at=${activity.created_at} />
             ${describeActivity(activity).map(text => html`<p key=${text}><bdi>${text}</bdi></p>`)}
+            ${describe?.(activity)}
           </li>`,
       )}
-    </ol>
-    ${canWrite() && html`<${CommentForm} id=${id} comment=${comment} />`}`
+    </ol>`
 }
 
 function CommentForm({ id, comment }: { id: string; comment: (text: string) => Promise<void> }) {

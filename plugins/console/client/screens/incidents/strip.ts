@@ -1,0 +1,113 @@
+import { useData } from '../../lib/data.ts'
+import { countOf, inWords } from '../../lib/format.ts'
+import { html } from '../../lib/html.ts'
+import { tableAddress } from '../../lib/router.ts'
+import { Loaded } from '../../parts/states.ts'
+import { Shape, toneOf, type Tone } from '../../parts/status.ts'
+import { EdgeLines } from '../lineage/drawing.ts'
+import type { LineageReply, Node } from '../lineage/graph.ts'
+import { describeHealth } from '../lineage/health.ts'
+import { layOutGraph } from '../lineage/layout.ts'
+import { loadStrip, type Incident } from './requests.ts'
+import { chooseNodes } from './strip-nodes.ts'
+import { incidentTexts as texts } from './texts.ts'
+
+const BOX = { width: 184, height: 46 }
+const SPACING = { width: BOX.width, gapX: 44, gapY: 10 }
+/** Room for the shadow of a focused box. */
+const MARGIN = 4
+const SEVERITIES = ['critical', 'warning', 'info']
+
+/** From left to right what the data of the cause goes into, each box as it stands. */
+export function Strip({ incident }: { incident: Incident }) {
+  const { asset_id: root, qualified_name: name } = incident.root_cause
+  const asked = useData<LineageReply | null>(`strip ${root}`, signal => loadStrip(root, signal))
+  return html`<section class="lineage incident-strip">
+    <h2>${texts.strip}</h2>
+    <${Loaded} of=${asked} what=${texts.strip.toLowerCase()} rows=${4}>
+      ${(reply: LineageReply | null) =>
+        reply === null || reply.nodes.length <= 1
+          ? html`<p class="quiet">${texts.noStrip}</p>`
+          : html`<${Drawing} incident=${incident} reply=${reply} address=${tableAddress(name, 'lineage')} />`}
+    <//>
+  </section>`
+}
+
+function Drawing({ incident, reply, address }: { incident: Incident; reply: LineageReply; address: string }) {
+  const { root_cause: cause, alerts } = incident
+  const byTable = Map.groupBy(alerts, ({ asset_id: id }) => id)
+  const { nodes, edges, hiddenCount } = chooseNodes(reply, cause.asset_id, new Set(byTable.keys()))
+  const layout = layOutGraph(
+    nodes.map(({ id }) => ({ id, height: BOX.height })),
+    edges.map(edge => ({ from: edge.upstream_id, to: edge.downstream_id })),
+    SPACING,
+  )
+  const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN]
+  return html`<div class="strip-box">
+      <svg
+        width=${width}
+        height=${height}
+        viewBox=${`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+        role="group"
+        aria-label=${texts.strip}
+      >
+        <defs>
+          <marker
+            id="arrow"
+            viewBox="0 0 8 8"
+            refX="8"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            markerUnits="userSpaceOnUse"
+            orient="auto"
+          >
+            <path d="M0 0 8 4 0 8z" />
+          </marker>
+        </defs>
+        <${EdgeLines} edges=${edges} layout=${layout} trace=${undefined} />
+        ${nodes.map(node => {
+          const { x, y } = layout.places.get(node.id)!
+          return html`<foreignObject key=${node.id} x=${x} y=${y} width=${BOX.width} height=${BOX.height}>
+            <${Box} node=${node} isCause=${node.id === cause.asset_id} alerts=${byTable.get(node.id) ?? []} />
+          </foreignObject>`
+        })}
+      </svg>
+    </div>
+    <p>
+      ${hiddenCount > 0 && html`${texts.moreBoxes(hiddenCount)}${' '}`}<a href=${address}
+        >${texts.wholeLineage}</a
+      >
+    </p>`
+}
+
+function Box({ node, isCause, alerts }: { node: Node; isCause: boolean; alerts: Incident['alerts'] }) {
+  const { tone, words } = stateOf(node, isCause, alerts)
+  const content = html`<strong><bdi>${node.name}</bdi></strong>
+    <span>${tone !== 'unknown' && html`<${Shape} tone=${tone} />${' '}`}${words}</span>`
+  const className = `strip-node tone-${tone}`
+  const { qualified_name: whole, url } = node
+  if (!node.is_external)
+    return html`<a class=${className} href=${tableAddress(whole)} title=${whole}>${content}</a>`
+  return url
+    ? html`<a class=${className} href=${url} title=${whole} target="_blank" rel="noreferrer">${content}</a>`
+    : html`<div class=${className} title=${whole}>${content}</div>`
+}
+
+/** By its alerts of the incident; what has none by what is known of it. */
+function stateOf(node: Node, isCause: boolean, alerts: Incident['alerts']): { tone: Tone; words: string } {
+  const open = alerts.filter(({ resolved_at: at }) => at === null)
+  const [worst] = open
+    .map(({ severity }) => severity)
+    .sort((a, b) => SEVERITIES.indexOf(a) - SEVERITIES.indexOf(b))
+  const count = alerts.length === 0 ? [] : [open.length === 0 ? texts.boxOver : countOf(open.length, 'alert')]
+  if (alerts.length > 0 || isCause)
+    return {
+      tone: worst ? toneOf(worst) : alerts.length > 0 ? 'ok' : 'critical',
+      words: [...(isCause ? [texts.boxCause] : []), ...count].join(' · '),
+    }
+  const { tone, words } = describeHealth(node)
+  return node.is_external
+    ? { tone: 'unknown', words: inWords(node.asset_type) }
+    : { tone, words: words[0] ?? '' }
+}
