@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { RefObject } from 'preact'
 
 /** For a `details` that is a menu: a click elsewhere and Escape close it. */
-export function useMenu(): RefObject<HTMLDetailsElement> {
+export function useMenu(): RefObject<HTMLDetailsElement | null> {
   const menu = useRef<HTMLDetailsElement>(null)
   useEffect(() => {
     const close = (event: Event) => {
