@@ -14,9 +14,12 @@ interface NodeDetails {
   /** How many nodes it is made from, and how many are made from it, also those that are not in the graph. */
   upstream_count: number
   downstream_count: number
+  /** Who owns a table; absent outside the catalog, where what reports a node names them. */
+  owners?: { name: string; email: string | null }[]
 }
 
 interface KnownFields {
+  owners?: { name: string; email: string | null }[]
   quality?: { status: string }
   freshness?: { status: string }
   schema_change_status: string
@@ -53,7 +56,16 @@ export async function readDetails(
         schema_change_status: fields.schema_change_status,
         open_alerts: open,
       }
-      return [id, { health: health ?? null, upstream_count: upstream, downstream_count: downstream }]
+      const owners = fields?.owners?.map(({ name, email }) => ({ name, email }))
+      return [
+        id,
+        {
+          health: health ?? null,
+          upstream_count: upstream,
+          downstream_count: downstream,
+          ...(owners && { owners }),
+        },
+      ]
     }),
   )
 }

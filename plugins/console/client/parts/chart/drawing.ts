@@ -17,6 +17,7 @@ export const HEIGHT = 220
 /** The places of series in the data of a chart. */
 const [LOW, HIGH, BEFORE] = [1, 2, 3]
 const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3_600
 /** The share of its room that a bar fills, and its greatest width in pixels. */
 const BAR_SIZE: [number, number] = [0.6, 24]
 /** How near to a mark the pointer names it, in pixels. */
@@ -105,9 +106,9 @@ export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
     legend: { show: false },
     cursor: { y: false, points: { size: 7 } },
     scales: {
-      // A single value ends a day: no axis runs beyond the newest value.
+      // A single value, and a few of one moment, end a day: no axis runs beyond the newest value.
       x: {
-        range: (_u, from, to) => (points.length === 1 ? [from - DAY_SECONDS, from] : [from, to]),
+        range: (_u, from, to) => (to - from < HOUR_SECONDS ? [to - DAY_SECONDS, to] : [from, to]),
       },
       y: { range: u => rangeOf(u, drawing) },
     },

@@ -9,11 +9,12 @@ import { Ago } from '../../parts/time.ts'
 import { Evidence } from '../evidence.ts'
 import { listFacts } from './facts.ts'
 import { namesOf } from './names.ts'
-import type { Incident } from './requests.ts'
+import { Reach } from './reach.ts'
+import type { Downstream, Incident } from './requests.ts'
 import { incidentTexts as texts } from './texts.ts'
 
 /** What is named as the cause with its numbers, how sure that is, and the chart of its check. */
-export function Cause({ incident }: { incident: Incident }) {
+export function Cause({ incident, lineage }: { incident: Incident; lineage: Downstream }) {
   const { root_cause: cause, cause_alert: alert, last_run: run } = incident
   const marks = useMemo(() => marksOf(incident), [incident])
   const others = cause.evidence.slice(1)
@@ -24,8 +25,9 @@ export function Cause({ incident }: { incident: Incident }) {
         <p>
           <a href=${tableAddress(cause.qualified_name)} title=${cause.qualified_name}
             ><bdi>${namesOf(incident).get(cause.qualified_name)}</bdi></a
-          >: ${texts.symptoms[cause.symptom] ?? inWords(cause.symptom)}${' '}
-          <${Ago} at=${incident.started_at ?? cause.at} />
+          >
+          ${texts.symptoms[cause.symptom] ?? inWords(cause.symptom)}. ${texts.began}${' '}
+          <${Ago} at=${incident.started_at ?? cause.at} />.
         </p>
         ${cause.summary !== incident.title && html`<p><bdi>${cause.summary}</bdi></p>`}
         ${
@@ -67,6 +69,7 @@ export function Cause({ incident }: { incident: Incident }) {
             </ul>`
         }
         <p class="actions above"><${CauseLinks} incident=${incident} /></p>
+        <${Reach} root=${cause} lineage=${lineage} />
       </div>
       ${
         alert &&
@@ -85,7 +88,7 @@ const CHECK_KINDS = new Set([
   'referential_failure',
   'comparison_failure',
 ])
-const TABS: Record<string, string> = { freshness_violation: 'freshness', schema_change: 'changes' }
+const TABS: Record<string, string> = { freshness_violation: 'freshness' }
 
 function CauseLinks({ incident: { root_cause: cause, cause_alert: alert } }: { incident: Incident }) {
   const { event_type: kind = '', rule_id: id = null } = alert ?? {}

@@ -71,7 +71,6 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
         html`<button class="primary" disabled=${isBusy} onClick=${acknowledge}>${texts.acknowledge}</button>`
       }
       ${isActive && button('resolve')} ${canWrite() && button('assign')} ${isActive && button('send')}
-      <${CopyButton} text=${`${location.origin}/incidents/${id}`} label=${texts.copyLink} isSmall=${false} />
       ${
         isActive &&
         html`<details ref=${menu} class="menu" onClick=${closeOnChoice}>
@@ -82,6 +81,7 @@ export function IncidentActions({ incident, reload }: { incident: Incident; relo
           </div>
         </details>`
       }
+      <${CopyButton} text=${`${location.origin}/incidents/${id}`} label=${texts.copyLink} isSmall=${false} />
     </p>
     ${open === 'split' && html`<${SplitDialog} incident=${incident} close=${close} />`}
     ${open === 'merge' && html`<${MergeDialog} incident=${incident} close=${close} />`}

@@ -9,8 +9,7 @@ import { Cause } from './cause.ts'
 import { IncidentHeader } from './header.ts'
 import { IncidentTimeline } from './incident-timeline.ts'
 import { PostMortem } from './post-mortem.ts'
-import { Reach } from './reach.ts'
-import { loadIncident, type Incident } from './requests.ts'
+import { loadDownstream, loadIncident, type Downstream, type Incident } from './requests.ts'
 import { Strip } from './strip.ts'
 
 /** What caused an incident, what it hits, what was done, and what can be done. */
@@ -26,22 +25,24 @@ export function IncidentPage({ id }: { id: string }) {
   return html`<div class="page">
     <p class="path"><a href="/incidents">${texts.all}</a></p>
     <${Loaded} of=${asked} what=${texts.incident.toLowerCase()} rows=${10}>
-      ${(incident: Incident) =>
-        html`<${IncidentHeader} incident=${incident} reload=${asked.reload} />
-          <${Cause} incident=${incident} />
-          <${Strip} incident=${incident} />
-          <div class="columns">
-            <div>
-              <${AlertGroups} incident=${incident} />
-              <${Reach} incident=${incident} />
-            </div>
-            <div>
-              <${IncidentTimeline} incident=${incident} reload=${asked.reload} />
-              <${PostMortem} incident=${incident} reload=${asked.reload} />
-            </div>
-          </div>`}
+      ${(incident: Incident) => html`<${Content} incident=${incident} reload=${asked.reload} />`}
     <//>
   </div>`
+}
+
+function Content({ incident, reload }: { incident: Incident; reload: () => void }) {
+  const { asset_id: root } = incident.root_cause
+  const lineage: Downstream = useData(`downstream of ${root}`, signal => loadDownstream(root, signal))
+  return html`<${IncidentHeader} incident=${incident} reload=${reload} />
+    <${Cause} incident=${incident} lineage=${lineage} />
+    <${Strip} incident=${incident} lineage=${lineage} />
+    <div class="columns">
+      <div><${AlertGroups} incident=${incident} /></div>
+      <div>
+        <${IncidentTimeline} incident=${incident} reload=${reload} />
+        <${PostMortem} incident=${incident} reload=${reload} />
+      </div>
+    </div>`
 }
 
 const titleOf = ({ number, title }: Incident) =>

@@ -1,90 +1,70 @@
-import { useData } from '../../lib/data.ts'
 import { countOf } from '../../lib/format.ts'
 import { html, type Children } from '../../lib/html.ts'
-import { useInView } from '../../lib/in-view.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.ts'
-import { loadReach, type Incident } from './requests.ts'
+import type { LineageReply, Node } from '../lineage/graph.ts'
+import type { Downstream, Incident } from './requests.ts'
+import { countOwners, listDownstream } from './strip-nodes.ts'
 import { incidentTexts as texts } from './texts.ts'
 
-type ReachReply = Awaited<ReturnType<typeof loadReach>>
+type Root = Incident['root_cause']
 
 /** Names of each kind that are shown; the lineage has all. */
-const MAX_NAMED = 12
+const MAX_NAMED = 8
 
-/** What is made from the table of the cause, by column where its alert is about one, and who owns it. */
-export function Reach({ incident: { root_cause: cause, alerts } }: { incident: Incident }) {
-  const [ref, wasInView] = useInView<HTMLElement>()
-  // A failed run has no alert; then the first one that came of it says what is hit. A merged one has no alerts at all.
-  const alertId = cause.alert_id ?? alerts[0]?.id
-  const asked = useData<ReachReply>(wasInView && alertId ? `reach of ${alertId}` : null, signal =>
-    loadReach(alertId!, signal),
-  )
-  if (!alertId) return null
-  return html`<section ref=${ref} class="incident-reach">
-    <h2>${texts.reach}</h2>
-    ${
-      wasInView &&
-      html`<${Loaded} of=${asked} what=${texts.reach.toLowerCase()} rows=${3}>
-        ${(reach: ReachReply) => html`<${ReachLists} reach=${reach} cause=${cause} />`}
-      <//>`
-    }
-  </section>`
-}
-
-function ReachLists({ reach, cause }: { reach: ReachReply; cause: Incident['root_cause'] }) {
-  const { tables, dashboards, owners, is_complete: isComplete } = reach
-  const address = tableAddress(cause.qualified_name, 'lineage')
-  return html`<dl class="reach">
-      <${Kind} name=${countOf(tables.length, 'table')} rest=${tables.length - MAX_NAMED} address=${address}>
-        ${tables
-          .slice(0, MAX_NAMED)
-          .map(
-            ({ id, name, qualified_name: whole }) =>
-              html`<a key=${id} href=${tableAddress(whole)} title=${whole}><bdi>${name}</bdi></a>`,
-          )}
-      <//>
-      <${Kind}
-        name=${countOf(dashboards.length, 'dashboard')}
-        rest=${dashboards.length - MAX_NAMED}
-        address=${address}
-      >
-        ${dashboards
-          .slice(0, MAX_NAMED)
-          .map(({ id, name, url }) =>
-            url
-              ? html`<a key=${id} href=${url} target="_blank" rel="noreferrer"><bdi>${name}</bdi></a>`
-              : html`<bdi key=${id}>${name}</bdi>`,
-          )}
-      <//>
-      <${Kind} name=${countOf(owners.length, 'owner')} rest=${owners.length - MAX_NAMED} address=${address}>
-        ${owners
-          .slice(0, MAX_NAMED)
-          .map(
-            ({ name, email, assets }) =>
-              html`<span key=${`${name} ${email}`}
-                ><bdi>${name}</bdi> <span class="quiet">${texts.owns(assets)}</span></span
-              >`,
-          )}
-      <//>
-    </dl>
-    ${!isComplete && html`<p class="quiet">${texts.notFollowed}</p>`}`
-}
-
-/** How many there are of a kind, and their names. */
-function Kind({
-  name,
-  rest,
-  address,
-  children,
-}: {
-  name: string
-  rest: number
-  address: string
-  children: Children
-}) {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>${children}${rest > 0 && html`<a href=${address}>${texts.moreNames(rest)}</a>`}</dd>
+/** How much is made from the table of the cause, what it is, and who owns it. */
+export function Reach({ root, lineage }: { root: Root; lineage: Downstream }) {
+  return html`<div class="incident-reach">
+    <h3>${texts.reach}</h3>
+    <${Loaded} of=${lineage} what=${texts.reach.toLowerCase()} rows=${3}>
+      ${(reply: LineageReply | null) =>
+        reply === null || reply.nodes.length <= 1
+          ? html`<p class="quiet">${texts.nothingMade}</p>`
+          : html`<${ReachLists} root=${root} reply=${reply} />`}
+    <//>
   </div>`
+}
+
+function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
+  const nodes = listDownstream(reply, root.asset_id)
+  const isTable = ({ is_external: isOutside, asset_type: kind }: Node) => !isOutside || kind === 'dataset'
+  const lists: [name: string, names: Children[]][] = [
+    [countOf(nodes.filter(isTable).length, 'table'), nodes.filter(isTable).map(nameOf)],
+    [
+      countOf(nodes.filter(node => !isTable(node)).length, 'dashboard'),
+      nodes.filter(node => !isTable(node)).map(nameOf),
+    ],
+    [
+      countOf(countOwners(nodes).size, 'owner'),
+      [...countOwners(nodes)].map(
+        ([name, count]) =>
+          html`<span key=${name}><bdi>${name}</bdi> <span class="quiet">${texts.owns(count)}</span></span>`,
+      ),
+    ],
+  ]
+  return html`<dl class="reach">
+      ${lists.map(
+        ([name, names]) =>
+          html`<div key=${name}>
+            <dt>${name}</dt>
+            <dd>
+              ${names.slice(0, MAX_NAMED)}
+              ${
+                names.length > MAX_NAMED &&
+                html`<a href=${tableAddress(root.qualified_name, 'lineage')}
+                  >${texts.moreNames(names.length - MAX_NAMED)}</a
+                >`
+              }
+            </dd>
+          </div>`,
+      )}
+    </dl>
+    ${!reply.is_complete && html`<p class="quiet">${texts.notFollowed}</p>`}`
+}
+
+function nameOf({ id, name, qualified_name: whole, is_external: isOutside, url }: Node): Children {
+  if (!isOutside) return html`<a key=${id} href=${tableAddress(whole)} title=${whole}><bdi>${name}</bdi></a>`
+  return url
+    ? html`<a key=${id} href=${url} target="_blank" rel="noreferrer"><bdi>${name}</bdi></a>`
+    : html`<bdi key=${id}>${name}</bdi>`
 }

@@ -1,4 +1,5 @@
 import { api, isMissing } from '../../lib/api.ts'
+import type { Data } from '../../lib/data.ts'
 
 const path = (id: string) => ({ path: { id } })
 
@@ -7,8 +8,8 @@ export const loadIncident = async (id: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/incidents/{id}', { ...path(id), signal })).data
 export type Incident = Awaited<ReturnType<typeof loadIncident>>
 
-/** What is made from a table; null of what is gone. */
-export const loadStrip = async (id: string, signal: AbortSignal) => {
+/** What is made from a table, and who owns it; null of what is gone. */
+export const loadDownstream = async (id: string, signal: AbortSignal) => {
   try {
     const query = { depth: 10, direction: 'downstream' as const, details: true }
     return (await api.get('/api/v1/sdk/lineage/{asset_id}', { path: { asset_id: id }, query, signal })).data
@@ -18,9 +19,7 @@ export const loadStrip = async (id: string, signal: AbortSignal) => {
   }
 }
 
-/** What is made from the table of an alert, and who owns it. */
-export const loadReach = async (alertId: string, signal: AbortSignal) =>
-  (await api.get('/api/v1/sdk/alerts/{id}/impact', { ...path(alertId), signal })).data
+export type Downstream = Data<Awaited<ReturnType<typeof loadDownstream>>>
 
 export type IncidentMove = 'acknowledge' | 'snooze' | 'resolve' | 'dismiss'
 

@@ -43,6 +43,24 @@ export function chooseNodes(reply: LineageReply, root: string, hit: ReadonlySet<
   }
 }
 
+/** What is made from a table, the nearest first. */
+export function listDownstream(reply: LineageReply, root: string): Node[] {
+  const graph = mergeGraph(undefined, reply)
+  const steps = measureSteps(graph, root, 'downstream', { isFlowOnly: true })
+  return [...steps.keys()].flatMap(id => graph.nodes.get(id) ?? [])
+}
+
+/** The owners of nodes, each with how many of them it owns, the most first. */
+export function countOwners(nodes: readonly Node[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { owners } of nodes)
+    for (const { name, email } of owners) {
+      const owner = name ?? email
+      if (owner) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+    }
+  return new Map([...counts].sort(([, a], [, b]) => b - a))
+}
+
 /** A node with those on a shortest way to it, without the root. */
 function findWay(id: string, edges: readonly Edge[], steps: ReadonlyMap<string, number>): string[] {
   const way = [id]

@@ -1,4 +1,3 @@
-import { useData } from '../../lib/data.ts'
 import { countOf, inWords } from '../../lib/format.ts'
 import { html } from '../../lib/html.ts'
 import { tableAddress } from '../../lib/router.ts'
@@ -8,26 +7,25 @@ import { EdgeLines } from '../lineage/drawing.ts'
 import type { LineageReply, Node } from '../lineage/graph.ts'
 import { describeHealth } from '../lineage/health.ts'
 import { layOutGraph } from '../lineage/layout.ts'
-import { loadStrip, type Incident } from './requests.ts'
+import type { Downstream, Incident } from './requests.ts'
 import { chooseNodes } from './strip-nodes.ts'
 import { incidentTexts as texts } from './texts.ts'
 
-const BOX = { width: 184, height: 46 }
-const SPACING = { width: BOX.width, gapX: 44, gapY: 10 }
+const BOX = { width: 144, height: 44 }
+const SPACING = { width: BOX.width, gapX: 30, gapY: 10 }
 /** Room for the shadow of a focused box. */
 const MARGIN = 4
 const SEVERITIES = ['critical', 'warning', 'info']
 
 /** From left to right what the data of the cause goes into, each box as it stands. */
-export function Strip({ incident }: { incident: Incident }) {
-  const { asset_id: root, qualified_name: name } = incident.root_cause
-  const asked = useData<LineageReply | null>(`strip ${root}`, signal => loadStrip(root, signal))
+export function Strip({ incident, lineage }: { incident: Incident; lineage: Downstream }) {
+  const { qualified_name: name } = incident.root_cause
   return html`<section class="lineage incident-strip">
     <h2>${texts.strip}</h2>
-    <${Loaded} of=${asked} what=${texts.strip.toLowerCase()} rows=${4}>
+    <${Loaded} of=${lineage} what=${texts.strip.toLowerCase()} rows=${4}>
       ${(reply: LineageReply | null) =>
         reply === null || reply.nodes.length <= 1
-          ? html`<p class="quiet">${texts.noStrip}</p>`
+          ? html`<p class="quiet">${texts.nothingMade}</p>`
           : html`<${Drawing} incident=${incident} reply=${reply} address=${tableAddress(name, 'lineage')} />`}
     <//>
   </section>`
