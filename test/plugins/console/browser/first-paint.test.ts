@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
 import { startStage, type Stage } from './stage.ts'
+import { untilIncident } from './world.ts'
 
 /** A quarter of what web.dev calls good is the most that all moves of a page may come to. */
 const MAX_SHIFT = 0.02
@@ -35,6 +36,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
     overview: '/',
     alerts: '/alerts',
     alert: `/alerts/${world.alertIds[0]}`,
+    incident: `/incidents/${await untilIncident(world)}`,
     catalog: '/catalog',
     table: `/tables/${encodeURIComponent(world.table)}`,
     sources: '/sources',

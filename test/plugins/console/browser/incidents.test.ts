@@ -49,7 +49,7 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
     const whys = (await page.locator('.alert-group h3').allInnerTexts()).join()
     t.match(whys, 'the cause', 'each table says why it is here')
     t.notMatch(asked.join(), '/health/events/', 'marks come with the incident')
-    t.match(await page.locator('.reach').innerText(), /1 table[^]*recent[^]*1 dashboard[^]*Revenue[^]*Ada/)
+    t.match(await page.locator('.reach').innerText(), /2 tables[^]*orders[^]*recent[^]*1 dashboard[^]*Revenue[^]*Ada/)
     t.strictSame(await violationsOf(page), [])
     t.strictSame(faults, { errors: [], elsewhere: [] })
     await page.context().close()
@@ -59,7 +59,7 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
     const id = await untilIncident(world)
     const { page } = await openAs(tenant, `/incidents/${id}`, { viewport: { width: 360, height: 780 } })
     await ready(page)
-    await page.locator('.strip-box svg').waitFor()
+    await page.locator('.strip-box > svg').waitFor()
     const widths = await page.evaluate<number[]>(
       `[document.documentElement.scrollWidth, document.querySelector('.strip-box').scrollWidth]`,
     )

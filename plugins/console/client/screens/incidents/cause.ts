@@ -25,8 +25,7 @@ export function Cause({ incident, lineage }: { incident: Incident; lineage: Down
         <p>
           <a href=${tableAddress(cause.qualified_name)} title=${cause.qualified_name}
             ><bdi>${namesOf(incident).get(cause.qualified_name)}</bdi></a
-          >
-          ${texts.symptoms[cause.symptom] ?? inWords(cause.symptom)}. ${texts.began}${' '}
+          >${' '}${texts.symptoms[cause.symptom] ?? inWords(cause.symptom)}. ${texts.began}${' '}
           <${Ago} at=${incident.started_at ?? cause.at} />.
         </p>
         ${cause.summary !== incident.title && html`<p><bdi>${cause.summary}</bdi></p>`}

@@ -48,7 +48,7 @@ function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
           html`<div key=${name}>
             <dt>${name}</dt>
             <dd>
-              ${names.slice(0, MAX_NAMED)}
+              ${names.length === 0 ? html`<span class="quiet">–</span>` : names.slice(0, MAX_NAMED)}
               ${
                 names.length > MAX_NAMED &&
                 html`<a href=${tableAddress(root.qualified_name, 'lineage')}

@@ -49,7 +49,7 @@ export const incidentTexts = {
   moreTables: (count: number) => `Show ${countOf(count, 'more table', 'more tables')}`,
   alertStates: { triggered: 'open' } as Record<string, string>,
   reach: 'Reach',
-  owns: (count: number) => `of ${formatNumber(count)}`,
+  owns: (count: number) => `${formatNumber(count)} of them`,
   moreNames: (count: number) => `+${formatNumber(count)} more`,
   notFollowed: 'There is more than was followed.',
   nothingMade: 'Nothing that is known is made from it.',
