@@ -4,12 +4,19 @@ import type { AlertTitle } from './alert-title.ts'
 import type { AlertOverview, OverviewScope } from './dimensions.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
-import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup } from './look-ups.ts'
+import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup, ReachLookup } from './look-ups.ts'
 import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
-export type { BrokenClause, ContractLookup, DemoReceiver, JobRun, LineageLookup } from './look-ups.ts'
+export type {
+  BrokenClause,
+  ContractLookup,
+  DemoReceiver,
+  JobRun,
+  LineageLookup,
+  ReachLookup,
+} from './look-ups.ts'
 export type { AlertOverview, Dimension, OverviewScope } from './dimensions.ts'
-export type { OwnedAssets, Unwatched, WatchLookup } from './watch-lookup.ts'
+export type { LastPass, OwnedAssets, PastOfAlert, Unwatched, WatchLookup } from './watch-lookup.ts'
 
 /** What other features may read in SQL: which alerts there are, and what happened to them. */
 export const READABLE_TABLES = ['alerts', 'alert_history'] as const
@@ -113,6 +120,7 @@ export interface LookUps {
   contracts: ContractLookup
   demoReceiver: DemoReceiver
   watch: WatchLookup
+  reach: ReachLookup
 }
 
 /** Sources and tables, by the catalog. */

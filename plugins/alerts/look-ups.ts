@@ -1,4 +1,4 @@
-/** What alerts ask of features above them: about contracts, lineage and the demo. */
+/** What alerts ask of features above them: about contracts, lineage, what they hit, and the demo. */
 import type { Transaction } from '../../server/database/database.ts'
 
 /** A clause of a contract that fails while the cause of an alert does. */
@@ -47,4 +47,39 @@ export type DemoReceiver = (message: { headers: Record<string, string>; body: st
   statusCode: number
   /** Shown before the note that nothing was sent. */
   body: string
+}
+
+export interface NamedOwner {
+  name: string
+  email: string | null
+}
+
+/** A table, or a thing outside the catalog, that is made from the table of an alert. */
+export interface ReachedAsset {
+  id: string
+  name: string
+  qualifiedName: string
+  assetType: string
+  url: string | null
+  distance: number
+}
+
+/** What is made from the table of an alert, nearest first, and who owns it and the table itself. */
+export interface AlertReach {
+  assetOwners: NamedOwner[]
+  tables: ReachedAsset[]
+  /** Dashboards, notebooks, models and applications. */
+  dashboards: ReachedAsset[]
+  owners: NamedOwner[]
+  /** False where more hang on it than are followed. */
+  isComplete: boolean
+}
+
+/** What alerts hit, by the feature of impact. */
+export interface ReachLookup {
+  /** By the column that the details name, where they name one. */
+  readReach(
+    trx: Transaction,
+    subject: { assetId: string; details: Record<string, unknown> },
+  ): Promise<AlertReach>
 }

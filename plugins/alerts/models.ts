@@ -1,3 +1,4 @@
+import type { Finding } from '../../checks/explanation.ts'
 import { CompanyRow } from '../../server/database/database.ts'
 import { defineCap } from '../../server/database/company-caps.ts'
 import { newestFirst } from '../../server/http/page.ts'
@@ -30,6 +31,8 @@ export interface StoredEvent {
   change_type?: string
   asset: { id: string; qualified_name: string; asset_type: string; tags: string[] }
   details: object
+  /** What was found and expected, in words; absent where its sentence has no such parts. */
+  finding?: Finding
 }
 
 export class Alert extends CompanyRow {

@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../server/http/envelopes.ts'
 import { RESOLUTION_FIELDS, SEVERITIES, type AlertKind } from './api.ts'
+import { contextFields } from './context/replies.ts'
 import { ALERT_STATUSES, type AlertStatus } from './models.ts'
 import { ALERT_ACTIVITY_TYPES } from './people/alert-timeline.ts'
 import { assigneeReply } from './people/assignee.ts'
@@ -199,6 +200,9 @@ export function alertReplies(kinds: readonly AlertKind[]) {
       ).description('A page of alerts with the names for a list'),
     ),
     alert: reply(inData(alert)),
+    alertInContext: reply(
+      inData(record({ ...alertFields(kinds), ...contextFields(activity) }).label('AlertInContext')),
+    ),
     activity: reply(inData(activity), 201),
     activities: reply(
       inData(record({ activities: list(activity), pagination: record(pageFields) })).description(

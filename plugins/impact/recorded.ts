@@ -2,6 +2,7 @@
 import type { Transaction } from '../../server/database/database.ts'
 import { hasCode } from '../../server/http/errors.ts'
 import type { CatalogApi, SchemaChange } from '../catalog/api.ts'
+import type { ReachLookup } from '../alerts/api.ts'
 import type { ImpactDeps } from './deps.ts'
 import { assessChange, presentImpact } from './assess.ts'
 import type { Level, PlannedChange } from './changes.ts'
@@ -77,30 +78,45 @@ const COLUMN_FIELDS = ['column_name', 'child_column_name'] as const
 /** What is made from the table of an alert, or from its column where it is about one. @throws 404 `ALERT_NOT_FOUND` */
 export async function readAlertImpact(deps: ImpactDeps, trx: Transaction, alertId: string) {
   const { assetId, details } = await deps.alerts.findSubject(trx, alertId)
-  const context = assetId === null ? undefined : await loadAlertTable(deps.catalog, trx, assetId)
-  const name = COLUMN_FIELDS.map(field => details[field]).find(value => typeof value === 'string')
-  const column = context?.table.columns.some(each => each.name === name) ? (name as string) : undefined
-  const dependents = context
-    ? await findDependents(deps, trx, [context.table.id], column === undefined ? undefined : [column])
-    : NO_DEPENDENTS
-  const owners = context ? (await deps.owners.ownersOf(trx, [context.table.id])).get(context.table.id) : []
+  const { table, column, owners, dependents } = await findReach(deps, trx, assetId, details)
   return {
     alert_id: alertId.toLowerCase(),
-    asset_id: context?.table.id ?? assetId,
+    asset_id: table?.id ?? assetId,
     column: column ?? null,
     level: levelOf(dependents),
     sentence: describeDependents(dependents),
-    asset_owners: (owners ?? []).map(({ type, id, name: ownerName, email }) => ({
-      type,
-      id,
-      name: ownerName,
-      email,
-    })),
+    asset_owners: owners.map(({ type, id, name, email }) => ({ type, id, name, email })),
     tables: dependents.tables.map(presentDependent),
     dashboards: dependents.dashboards.map(presentDependent),
     owners: dependents.owners,
     is_complete: dependents.isComplete,
   }
+}
+
+/** The same for the page of the alert, which shows it beside much else. */
+export function makeReachLookup(deps: ImpactDeps): ReachLookup {
+  return {
+    async readReach(trx, { assetId, details }) {
+      const { owners, dependents } = await findReach(deps, trx, assetId, details)
+      return { ...dependents, assetOwners: owners }
+    },
+  }
+}
+
+async function findReach(
+  deps: ImpactDeps,
+  trx: Transaction,
+  assetId: string | null,
+  details: Record<string, unknown>,
+) {
+  const context = assetId === null ? undefined : await loadAlertTable(deps.catalog, trx, assetId)
+  if (!context) return { owners: [], dependents: NO_DEPENDENTS }
+  const { table } = context
+  const name = COLUMN_FIELDS.map(field => details[field]).find(value => typeof value === 'string')
+  const column = table.columns.some(each => each.name === name) ? (name as string) : undefined
+  const dependents = await findDependents(deps, trx, [table.id], column === undefined ? undefined : [column])
+  const owners = (await deps.owners.ownersOf(trx, [table.id])).get(table.id) ?? []
+  return { table, column, owners, dependents }
 }
 
 /** The table of an alert; undefined of a source, and of what is gone. */

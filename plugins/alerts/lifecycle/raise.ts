@@ -145,6 +145,7 @@ function storedEvent(event: TitledEvent): StoredEvent {
       tags: [...(asset.tags ?? [])],
     },
     details: event.details,
+    ...(event.finding && { finding: event.finding }),
   }
 }
 

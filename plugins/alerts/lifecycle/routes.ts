@@ -7,6 +7,7 @@ import { idParams, param } from '../../../server/http/input.ts'
 import { listAlerts, listInbox, listTransitions, summarizeAlerts } from './lists.ts'
 import { addAlertComment, assignAlert, listAlertActivities } from '../people/alert-timeline.ts'
 import { timelineRoutes } from '../people/timeline-routes.ts'
+import { showAlertInContext } from '../context/alert-context.ts'
 import { findAlert } from './find-alert.ts'
 import { transitionAlert } from './transitions.ts'
 import { showAlert } from '../present.ts'
@@ -75,13 +76,14 @@ export function alertRoutes(deps: Deps): ServerRoute[] {
     }),
     route('GET', '/api/v1/sdk/alerts/{id}', access.read, {
       description: 'Get an alert',
-      notes: 'With its event, its asset and links for people.',
+      notes:
+        'With its event, its asset and links for people; what it hits, what is wrong upstream, and its timeline.',
       validate: { params: idParams },
-      response: replies.alert,
+      response: replies.alertInContext,
       async handler(request) {
         const id = param(request, 'id')
         return inCompany(request, async trx => ({
-          data: await showAlert(deps, trx, await findAlert(trx, id)),
+          data: await showAlertInContext(deps, trx, await findAlert(trx, id)),
         }))
       },
     }),

@@ -1,5 +1,5 @@
 /** The sentence that an alert has everywhere: the table first, then what was found and what was expected. */
-import { formatFinding } from '../../../checks/explanation.ts'
+import { formatFinding, type Finding } from '../../../checks/explanation.ts'
 import { parseName } from '../../../connectors/catalog.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import type { AlertTitle } from '../alert-title.ts'
@@ -7,7 +7,7 @@ import type { AlertEvent } from '../api.ts'
 import type { Deps } from '../deps.ts'
 
 /** An event whose sentence is written. */
-export type TitledEvent = Omit<AlertEvent, 'title'> & { title: string }
+export type TitledEvent = Omit<AlertEvent, 'title'> & { title: string; finding?: Finding }
 
 /** `orders.total where country = 'DE', region north: 12 rows, expected 80 to 95 (−85 %)`. @param name of its asset */
 export function formatTitle(name: string, title: AlertTitle): string {
@@ -32,7 +32,12 @@ export async function writeTitles(
   return events.map(event => {
     const { title, asset } = event
     if (typeof title === 'string') return { ...event, title }
-    return { ...event, title: formatTitle(names?.get(asset.id) ?? lastPart(asset.qualifiedName), title) }
+    const { found, expected, deviation } = title
+    return {
+      ...event,
+      title: formatTitle(names?.get(asset.id) ?? lastPart(asset.qualifiedName), title),
+      finding: { found, expected: expected ?? null, deviation: deviation ?? null },
+    }
   })
 }
 

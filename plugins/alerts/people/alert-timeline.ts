@@ -74,17 +74,23 @@ async function addActivity(
 /** One page of the timeline of an alert, newest first. @throws 404 `ALERT_NOT_FOUND` */
 export async function listAlertActivities(trx: Transaction, id: string, page: Page) {
   await findAlert(trx, id)
-  const entries = await rows<TimelineEntry>(
-    trx,
-    `${TIMELINE} order by created_at desc, place desc limit :limit offset :offset`,
-    { companyId: companyOf(trx), id, limit: page.limit, offset: page.offset },
-  )
+  const activities = await readAlertActivities(trx, id, page)
   const [{ total } = { total: 0 }] = await rows<{ total: number }>(
     trx,
     `select count(*)::int as total from (${TIMELINE}) entries`,
     { companyId: companyOf(trx), id },
   )
-  return { activities: await presentActivities(trx, entries), pagination: pagination(total, page) }
+  return { activities, pagination: pagination(total, page) }
+}
+
+/** Entries of the timeline of an alert as replies show them, newest first. */
+export async function readAlertActivities(trx: Transaction, id: string, { limit, offset }: Page) {
+  const entries = await rows<TimelineEntry>(
+    trx,
+    `${TIMELINE} order by created_at desc, place desc limit :limit offset :offset`,
+    { companyId: companyOf(trx), id, limit, offset },
+  )
+  return presentActivities(trx, entries)
 }
 
 /** The ids of transitions are numbers: hashed, they look like all others. `place` orders transitions of one moment. */

@@ -1,5 +1,5 @@
 import { companyOf, rows } from '../../../server/database/database.ts'
-import type { Unwatched, WatchLookup } from '../../alerts/api.ts'
+import type { LastPass, Unwatched, WatchLookup } from '../../alerts/api.ts'
 import { TABLE_PART } from '../watched-parts.ts'
 
 const MAX_EXAMPLES = 5
@@ -18,8 +18,28 @@ export function makeWatchLookup(enforcingTypes: () => string[]): WatchLookup {
       })
       return found ?? { tables: 0, withoutFreshness: 0, withoutVolume: 0, withoutKeys: 0, examples: [] }
     },
+    async readLastPass(trx, { checkId, tableId, series, before }) {
+      // Kinds put different words before the UUID.
+      const [uuid] = /[0-9a-f-]{36}$/.exec(checkId) ?? []
+      if (uuid === undefined) return undefined
+      const [found] = await rows<LastPass>(trx, LAST_PASS, {
+        companyId: companyOf(trx),
+        ...{ uuid, tableId, series: JSON.stringify(series), before },
+      })
+      return found
+    },
   }
 }
+
+const LAST_PASS = `
+  select passed.at, passed.value
+    from checks c
+    left join lateral (
+      select r.at, r.value from check_results r
+       where r.company_id = :companyId and r.check_id = c.id and r.status = 'pass'
+         and r.series = cast(:series as jsonb) and r.at < :before
+       order by r.at desc, r.id desc limit 1) passed on true
+   where c.company_id = :companyId and c.uuid = cast(:uuid as uuid) and c.table_id = :tableId`
 
 /** @param owned a SELECT of `asset_id`; undefined for all tables */
 const unwatchedQuery = (owned: string | undefined) => `
