@@ -110,7 +110,6 @@ export const texts = {
   deliveries: 'Messages',
   attempt: (n: number) => `Attempt ${n}`,
   evidence: 'Invalid rows',
-  why: (explanation: string) => `Why: ${explanation}`,
   openTable: 'Open table',
   readAlert: 'Read the alert',
   until: (when: string) => `until ${when}`,

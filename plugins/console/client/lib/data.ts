@@ -79,16 +79,6 @@ export function useData<T>(
   return { data: current.data, error: current.error, isLoading: current.isLoading, reload, update }
 }
 
-/** Whether a component has been shown for a while. */
-export function useAfter(milliseconds: number): boolean {
-  const [isOver, setOver] = useState(false)
-  useEffect(() => {
-    const timer = setTimeout(() => setOver(true), milliseconds)
-    return () => clearTimeout(timer)
-  }, [milliseconds])
-  return isOver
-}
-
 /** A value that follows another one once it has not changed for a while: for searching as a person types. */
 export function useDebounced<T>(value: T, milliseconds: number): T {
   const [settled, setSettled] = useState(value)

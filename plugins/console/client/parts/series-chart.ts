@@ -61,6 +61,7 @@ function useSeries(id: string, load: (page: PageRequest) => Promise<Series>) {
  * @param id names the request
  * @param threshold defaults to that of the series
  * @param table whose changes, runs and incidents are marked
+ * @param openedAt when the alert was opened that the chart explains, which is marked
  */
 export function SeriesChart({
   id,
@@ -69,6 +70,7 @@ export function SeriesChart({
   load,
   threshold,
   table,
+  openedAt,
 }: {
   id: string
   title: string
@@ -76,6 +78,7 @@ export function SeriesChart({
   load: (page: PageRequest) => Promise<Series>
   threshold?: number | null
   table?: string
+  openedAt?: string
 }) {
   const { series, ...older } = useSeries(id, load)
   return html`<div class="chart-box">
@@ -87,6 +90,7 @@ export function SeriesChart({
           title=${title}
           unit=${unit}
           table=${table}
+          openedAt=${openedAt}
           series=${found}
           threshold=${threshold ?? found.threshold}
         />`}

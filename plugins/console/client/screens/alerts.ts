@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Alert } from 'tidemark/client'
+import type { Alert, AlertInContext } from 'tidemark/client'
 import { countOf } from '../lib/format.ts'
 import { loadAlertKinds } from '../lib/alert-kinds.ts'
 import { api, isMissing } from '../lib/api.ts'
-import { useData, type Data } from '../lib/data.ts'
+import { useData, useDebounced, type Data } from '../lib/data.ts'
 import { html } from '../lib/html.ts'
 import { useKeys } from '../lib/keys.ts'
 import { assetAddress, navigate, useQuery, withQuery } from '../lib/router.ts'
@@ -15,7 +15,7 @@ import { Help } from '../parts/help.ts'
 import { lazy } from '../parts/lazy.ts'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.ts'
 import { Empty, Loaded } from '../parts/states.ts'
-import { Shape, Status, toneOf } from '../parts/status.ts'
+import { Shape, toneOf } from '../parts/status.ts'
 import { toggled } from '../parts/table/table-head.ts'
 import { Ago } from '../parts/time.ts'
 import { texts } from '../texts.ts'
@@ -26,6 +26,7 @@ import type { ScreenProps } from './props.ts'
 import { shortNameOf } from './timeline/assignee.ts'
 
 const LIMIT = 50
+const SKIM_MS = 150
 
 const MoveDialog = lazy(async () => (await import('./alert-move-dialog.ts')).MoveDialog)
 
@@ -59,9 +60,8 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   useEffect(() => setSelected(new Set()), [list.data?.pagination.offset, query.get('tab')])
 
   const place = ordered.findIndex(({ id }) => id === chosenId)
-  // A link may lead to an alert that the list does not have.
-  const isListKnown = list.data !== undefined || list.error !== undefined
-  const asked = useData(chosenId && place < 0 && isListKnown ? `alert ${chosenId}` : null, async signal => {
+  const isRead = useDebounced(chosenId, SKIM_MS) === chosenId
+  const asked = useData<AlertInContext>(chosenId && isRead ? `alert ${chosenId}` : null, async signal => {
     return (await api.get('/api/v1/sdk/alerts/{id}', { path: { id: chosenId }, signal })).data
   })
   const chosen = ordered[place] ?? asked.data
@@ -84,7 +84,11 @@ export function Alerts({ name: chosenId }: ScreenProps) {
       alerts: alerts.map(alert => next.get(alert.id) ?? alert),
       pagination: isInbox ? { ...pagination, total: pagination.total - ended } : pagination,
     }))
-    asked.update(alert => next.get(alert.id) ?? alert)
+    if (next.has(chosenId)) {
+      asked.update(alert => ({ ...alert, ...next.get(alert.id) }))
+      // The timeline has an entry more.
+      asked.reload()
+    }
     setSelected(new Set([...selected].filter(id => !next.has(id))))
     const { value: known } = openAlerts
     if (known && ended > 0) openAlerts.set({ ...known, count: Math.max(0, known.count - ended) })
@@ -144,6 +148,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
               key=${chosenId}
               alert=${chosen}
               asked=${asked}
+              isRead=${isRead}
               begin=${(move: Move, alert: Alert) => begin(move, [alert])}
               changed=${(alert: Alert) => moved([alert])}
             />`
@@ -183,15 +188,24 @@ function Title({ list, isOpen }: { list: AlertList | undefined; isOpen: boolean 
 function Chosen({
   alert,
   asked,
+  isRead,
   begin,
   changed,
 }: {
   alert: Alert | undefined
-  asked: Data<Alert>
+  asked: Data<AlertInContext>
+  isRead: boolean
   begin: (move: Move, alert: Alert) => void
   changed: (alert: Alert) => void
 }) {
-  if (alert) return html`<${AlertDetail} alert=${alert} begin=${begin} changed=${changed} />`
+  if (alert)
+    return html`<${AlertDetail}
+      alert=${alert}
+      context=${asked}
+      isRead=${isRead}
+      begin=${begin}
+      changed=${changed}
+    />`
   if (isMissing(asked.error)) return html`<${Empty} title="There is no such alert" />`
   return html`<${Loaded} of=${asked} what=${texts.alerts.toLowerCase()} rows=${9}>${() => null}<//>`
 }
@@ -267,7 +281,7 @@ function Group({
             >
               <${Shape} tone=${toneOf(alert.severity)} /><span class="hidden">${alert.severity}</span>
               <span class="text"><bdi>${shorten(alert)}</bdi></span>
-              ${alert.status !== 'triggered' && html`<${Status} status=${alert.status} />`}
+              ${alert.status !== 'triggered' && html`<span class="chip">${alert.status}</span>`}
               ${alert.muted_until && html`<span class="chip">${texts.muted}</span>`}
               ${alert.assignee && html`<span class="quiet"><bdi>${shortNameOf(alert.assignee)}</bdi></span>`}
               ${alert.delivery_failed && html`<span class="bad">message failed</span>`}

@@ -54,6 +54,8 @@ export function Evidence({ alert }: { alert: Alert }) {
           : html`<${SeriesChart}
               table=${table}
               id=${`series ${id}`}
+              openedAt=${alert.created_at}
+              openedAt=${alert.created_at}
               title=${alert.rule_name}
               load=${(page: PageRequest) => loadMetricSeries({ table, id }, page)}
             />`
@@ -61,23 +63,24 @@ export function Evidence({ alert }: { alert: Alert }) {
     </section>`
   if (alert.event_type === 'validity_failure')
     return html`<section>
-        <h3>${alert.rule_name}<${Help} page="validity#run-it-and-look-back" about=${alert.rule_name} /></h3>
-        <${SeriesChart}
-          table=${table}
-          id=${`series ${id}`}
-          title=${alert.rule_name}
-          unit="%"
-          threshold=${details.threshold}
-          load=${(page: PageRequest) => loadRuleSeries({ table, id }, page)}
-        />
-      </section>
-      <${InvalidRows} table=${table} id=${id} />`
+      <h3>${alert.rule_name}<${Help} page="validity#run-it-and-look-back" about=${alert.rule_name} /></h3>
+      <${SeriesChart}
+        table=${table}
+        id=${`series ${id}`}
+        openedAt=${alert.created_at}
+        title=${alert.rule_name}
+        unit="%"
+        threshold=${details.threshold}
+        load=${(page: PageRequest) => loadRuleSeries({ table, id }, page)}
+      />
+    </section>`
   if (alert.event_type === 'referential_failure')
     return html`<section>
       <h3>${alert.rule_name}<${Help} page="checks#referential-checks" about=${alert.rule_name} /></h3>
       <${SeriesChart}
         table=${table}
         id=${`series ${id}`}
+        openedAt=${alert.created_at}
         title=${alert.rule_name}
         load=${(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
       />
@@ -93,6 +96,7 @@ export function Evidence({ alert }: { alert: Alert }) {
       <${SeriesChart}
         table=${table}
         id=${`freshness ${table}`}
+        openedAt=${alert.created_at}
         title=${texts.ageOverTime}
         unit="h"
         threshold=${readHours(details.sla_threshold ?? null)}
@@ -101,6 +105,14 @@ export function Evidence({ alert }: { alert: Alert }) {
     </section>`
   if (alert.event_type === 'schema_change') return html`<${ChangedParts} alert=${alert} details=${details} />`
   return html`<section><p>${alert.message}</p></section>`
+}
+
+/** Rows are asked of the source when a person wants them. */
+export function RowsOf({ alert }: { alert: Alert }) {
+  const { asset_id: table, rule_id: id } = alert
+  return alert.event_type === 'validity_failure' && id !== null
+    ? html`<${InvalidRows} table=${table} id=${id} />`
+    : null
 }
 
 function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {

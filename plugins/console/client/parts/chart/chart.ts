@@ -40,7 +40,7 @@ const NO_MARKS: readonly ChartMark[] = []
 const MARK_MS = 12 * 3_600_000
 const MIN_VIEW_SECONDS = 3_600
 const MONTH_SECONDS = 31 * 86_400
-const MARK_KINDS = ['change', 'run', 'incident'] as const
+const MARK_KINDS = ['change', 'run', 'incident', 'alert'] as const
 /** The share of the view by which Shift and an arrow key move it. */
 const PAN_SHARE = 0.25
 const RANGES = [

@@ -16,6 +16,8 @@ interface ChosenChartProps {
   unit?: string | undefined
   /** The table whose changes, runs and incidents are marked. */
   table?: string | undefined
+  /** When the alert was opened that the chart explains. */
+  openedAt?: string | undefined
   series: Series
   threshold?: Threshold | undefined
   hasOlder: boolean
@@ -28,6 +30,7 @@ export function ChosenChart({
   title,
   unit,
   table,
+  openedAt,
   series,
   threshold,
   hasOlder,
@@ -38,6 +41,13 @@ export function ChosenChart({
   const given = useContext(GivenMarks)
   const marks = useData<ChartMark[]>(table === undefined || given ? null : `marks ${table}`, async signal =>
     (await import('./marks.ts')).loadMarks(table!, signal),
+  )
+  const allMarks = useMemo<readonly ChartMark[]>(
+    () => [
+      ...(given ?? marks.data ?? []),
+      ...(openedAt ? [{ at: Date.parse(openedAt), kind: 'alert' as const, text: chartTexts.alert }] : []),
+    ],
+    [given, marks.data, openedAt],
   )
   const canChoose = series.isJudgedByChange === true
   const isBars = canChoose && query.get('chart') !== 'total'
@@ -78,7 +88,7 @@ export function ChosenChart({
       points=${points}
       threshold=${isBars ? null : threshold}
       hours=${series.hours}
-      marks=${given ?? marks.data}
+      marks=${allMarks}
       isBars=${isBars}
       before=${before}
       hasOlder=${hasOlder}

@@ -17,7 +17,7 @@ export interface ChartPoint {
 /** Something that happened to the table, drawn on the time axis. */
 export interface ChartMark {
   at: number
-  kind: 'change' | 'run' | 'incident'
+  kind: 'change' | 'run' | 'incident' | 'alert'
   text: string
 }
 
@@ -31,7 +31,7 @@ export function placeMark({ at }: ChartMark, points: readonly ChartPoint[]): num
 }
 
 /** The letters that stand at marks which are lines, and in the legend. */
-export const MARK_LETTERS = { change: 'S', incident: 'I' } as const
+export const MARK_LETTERS = { change: 'S', incident: 'I', alert: 'A' } as const
 
 /** Limits that values are to keep: one, or the lowest and the highest. */
 export type Threshold = number | readonly number[] | null

@@ -8,4 +8,5 @@ export const chartTexts = {
   change: 'schema change',
   run: 'run',
   incident: 'incident',
+  alert: 'this alert',
 } as const

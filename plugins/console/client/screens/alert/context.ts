@@ -1,0 +1,126 @@
+import type { AlertInContext } from 'tidemark/client'
+import { html } from '../../lib/html.ts'
+import { formatTime } from '../../lib/format.ts'
+import { tableAddress } from '../../lib/router.ts'
+import { Shape, toneOf } from '../../parts/status.ts'
+import { Ago } from '../../parts/time.ts'
+import { alertTexts as texts, describeValue } from './texts.ts'
+
+type Of = { alert: AlertInContext }
+
+/** What was found, what was expected, and when all was well. */
+export function Findings({ alert: { finding, last_pass: pass, event, event_type: kind } }: Of) {
+  const { found, expected, deviation } = finding ?? {}
+  const value = pass && describeValue(kind, event.details as { metric_type?: string }, pass.value)
+  const facts = [
+    [texts.found, found],
+    [texts.expected, expected],
+    [texts.deviation, deviation],
+    [
+      texts.lastPass,
+      pass &&
+        (pass.at === null
+          ? html`<span class="quiet">${texts.neverPassed}</span>`
+          : html`${value && `${value}, `}<span class="quiet" title=${formatTime(pass.at)}
+                ><${Ago} at=${pass.at}
+              /></span>`),
+    ],
+  ] as const
+  return html`<dl class="facts">
+    ${facts.map(
+      ([name, text]) =>
+        text &&
+        html`<div key=${name}>
+          <dt>${name}</dt>
+          <dd><bdi>${text}</bdi></dd>
+        </div>`,
+    )}
+  </dl>`
+}
+
+/** What is wrong with the tables from which the table of the alert is made. */
+export function Upstream({ alert: { upstream, downstream } }: Of) {
+  if (!upstream) return null
+  return html`<section>
+    <h3>${texts.upstream}</h3>
+    ${
+      upstream.failing.length > 0
+        ? html`<ul class="timeline">
+              ${upstream.failing.map(
+                ({ alert_id: id, severity, title, steps }) =>
+                  html`<li key=${id}>
+                    <${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}</span>
+                    <a href=${`/alerts/${id}`}><bdi>${title}</bdi></a>
+                    <span class="quiet">${texts.steps(steps)}</span>
+                  </li>`,
+              )}
+            </ul>
+            <p class="quiet">
+              ${[
+                upstream.failing_count > upstream.failing.length &&
+                  texts.more(upstream.failing_count - upstream.failing.length),
+                upstream.unwatched_count > 0 && texts.upstreamUnwatched(upstream.unwatched_count),
+              ]
+                .filter(Boolean)
+                .join(', ')}
+            </p>`
+        : html`<p>${describeQuiet(upstream, downstream)}.</p>`
+    }
+  </section>`
+}
+
+function describeQuiet(
+  { table_count: tables, unwatched_count: unwatched }: NonNullable<AlertInContext['upstream']>,
+  downstream: AlertInContext['downstream'],
+): string {
+  if (tables > 0) return texts.upstreamOk(tables - unwatched, unwatched)
+  return downstream && downstream.table_count + downstream.dashboard_count > 0
+    ? texts.noUpstream
+    : texts.noLineage
+}
+
+/** What is made from the table of the alert, and whom to notify. */
+export function Downstream({ alert: { downstream: reach, qualified_name: table } }: Of) {
+  if (!reach) return null
+  const { table_count: tables, dashboard_count: dashboards, owners } = reach
+  return html`<section>
+    <h3>${texts.downstream}</h3>
+    ${
+      tables + dashboards === 0
+        ? html`<p>${texts.noDownstream}.</p>`
+        : html`<p>
+              ${
+                tables > 0 &&
+                html`<a href=${tableAddress(table, 'lineage')}>${texts.tables(tables)}</a>:
+                  ${namesOf(reach.tables, tables)}`
+              }
+            </p>
+            ${
+              dashboards > 0 &&
+              html`<p>${texts.dashboards(dashboards)}: ${namesOf(reach.dashboards, dashboards)}</p>`
+            }
+            ${
+              owners.length > 0 &&
+              html`<p>${texts.owners}: <bdi>${owners.map(({ name }) => name).join(', ')}</bdi></p>`
+            }
+            ${!reach.is_complete && html`<p class="quiet">${texts.isIncomplete}</p>`}`
+    }
+  </section>`
+}
+
+type Reached = NonNullable<AlertInContext['downstream']>['tables'][number]
+
+function namesOf(assets: readonly Reached[], count: number) {
+  return html`${assets.map(
+    (asset, n) => html`${n > 0 && ', '}<${ReachedName} key=${asset.id} of=${asset} />`,
+  )}${count > assets.length && ` ${texts.more(count - assets.length)}`}`
+}
+
+/** A table of the catalog has a page; what is outside of it may have one elsewhere. */
+function ReachedName({ of: { name, qualified_name: whole, url, asset_type: kind } }: { of: Reached }) {
+  const isTable = /table|view/.test(kind)
+  if (isTable) return html`<a href=${tableAddress(whole)} title=${whole}><bdi>${name}</bdi></a>`
+  return url
+    ? html`<a href=${url} target="_blank" rel="noreferrer"><bdi>${name}</bdi></a>`
+    : html`<bdi>${name}</bdi>`
+}
