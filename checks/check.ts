@@ -285,6 +285,10 @@ export interface RowSample {
   value: Value
   /** The row has a value that is not shown, or one that could not be read. */
   is_hidden?: true
+  /** All columns, where whole rows are asked for; null of those that are hidden. */
+  row?: Record<string, Value>
+  /** Columns of personal data. */
+  hidden_columns?: string[]
 }
 
 /** One group of a metric with `group_by`: its unique column values, as samples show them, and the measure. */
@@ -320,6 +324,8 @@ export type CheckOutcome = {
       samples: RowSample[]
       /** A sentence that says why samples, or their values, are missing. */
       samplesNote?: string
+      /** The statement that read whole rows. */
+      samplesSql?: { text: string; values: unknown[] }
       measured: MeasuredValues
     }
   | { status: 'measured'; value: number | null; total: number }

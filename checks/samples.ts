@@ -17,6 +17,9 @@ const MAX_VALUE_LENGTH = 1000
 /** Maximum characters of a structure, such as a JSON document, that is kept as one; a longer one is cut as text. */
 const MAX_STRUCTURE_LENGTH = MAX_VALUE_LENGTH * 10
 
+/** Maximum columns of a whole row; wider tables show their first ones. */
+const MAX_ROW_COLUMNS = 100
+
 /** Maximum bytes of all samples of one rule, as JSON. */
 const MAX_BYTES = 64 * 1024
 
@@ -34,6 +37,8 @@ export interface SampleOptions {
   hideSelectRows: boolean
   /** Whether rows are numbered even if the table has a primary key. */
   isNumbered?: boolean
+  /** Whether samples have all columns of their rows, which the engine then reads. */
+  wholeRows?: boolean | undefined
   /** How values are read: cut by the engine (the default), whole, or none but the keys. */
   values?: 'cut' | 'whole' | 'keys'
   /** What the rows are taken from; defaults to the whole table. */
@@ -58,6 +63,7 @@ export function sampleQuery(
     maskedColumns,
     hideSelectRows,
     isNumbered = false,
+    wholeRows = false,
     values: reading = 'cut',
     from = context.dialect.table(context.table),
   }: SampleOptions,
@@ -73,13 +79,20 @@ export function sampleQuery(
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
     return {
       select: dialect.limit(source.select, count),
-      readSample: (row, index) => ({ row_id: rowId(keys, row, index), value: toPresentable(pick(row)) }),
+      readSample: (row, index) => ({
+        row_id: rowId(keys, row, index),
+        value: toPresentable(pick(row)),
+        ...(wholeRows && { row: presentRow(row) }),
+      }),
     }
   }
   const mentioned = info ? [info.name] : (source.columns ?? [])
   const isUnread = reading === 'keys' && mentioned.some(name => !keys.includes(name))
   const columns = table.columns.filter(
-    ({ name }) => keys.includes(name) || (reading !== 'keys' && mentioned.includes(name)),
+    ({ name }, place) =>
+      keys.includes(name) ||
+      (reading !== 'keys' && mentioned.includes(name)) ||
+      (wholeRows && place < MAX_ROW_COLUMNS),
   )
   const isHidden = ({ name }: ColumnInfo) => maskedColumns.has(name)
   const outputs = columns.flatMap((column, index) => {
@@ -104,11 +117,18 @@ export function sampleQuery(
       )
       const shown = Object.fromEntries(Object.entries(values).filter(([name]) => mentioned.includes(name)))
       if (isUnread) return { row_id: rowId(keys, values, index), value: null, is_hidden: true }
-      const hidesValue = columns.some((column, position) => isHidden(column) && Number(read(position)) === 1)
+      const hidesValue = columns.some(
+        (column, position) =>
+          mentioned.includes(column.name) && isHidden(column) && Number(read(position)) === 1,
+      )
       return {
         row_id: rowId(keys, values, index),
         value: toPresentable(info ? values[info.name] : shown),
         ...(hidesValue && { is_hidden: true }),
+        ...(wholeRows && {
+          row: presentRow(values),
+          hidden_columns: columns.filter(isHidden).map(({ name }) => name),
+        }),
       }
     },
   }
@@ -148,6 +168,8 @@ function selectCut(column: ColumnInfo, dialect: Dialect): Sql[] {
 export interface TakenSamples {
   samples: RowSample[]
   samplesNote?: string
+  /** The statement that read whole rows. */
+  samplesSql?: { text: string; values: unknown[] }
 }
 
 /**
@@ -166,12 +188,32 @@ export async function takeSamples(
   for (const from of item.sampleFrom) {
     const left = limit - taken.samples.length
     if (left <= 0) break
-    const { samples, samplesNote } = await takeFrom(item, left, { ...options, from }, run)
+    const { samples, samplesNote, samplesSql } = await takeFrom(item, left, { ...options, from }, run)
     taken.samples.push(...samples)
+    if (samplesSql) taken.samplesSql ??= samplesSql
     if (samplesNote !== undefined) return { ...taken, samplesNote }
   }
-  return limitTaken(taken, item, options)
+  return { ...taken, ...limitTaken(taken, item, options) }
 }
+
+/** One column that may not be read, or holds what its engine cannot cut, must not hide the others: then rows are read without. */
+async function takeWholeRows(
+  item: PlannedCheck,
+  limit: number,
+  options: SampleOptions,
+  run: (statement: Sql) => ReturnType<Connection['query']>,
+): Promise<TakenSamples | undefined> {
+  const { select, readSample } = sampleQuery(item, limit, { ...options, wholeRows: true })
+  try {
+    const taken = limitSamples(await run(select), readSample)
+    return { ...taken, samplesSql: item.context.dialect.render(select) }
+  } catch (thrown) {
+    if (thrown instanceof ConnectorError && FALLBACK_KINDS.includes(thrown.kind)) return undefined
+    throw thrown
+  }
+}
+
+const FALLBACK_KINDS: readonly string[] = ['permission', 'missing-object', 'invalid-query']
 
 /** Rows without a key are numbered through, and all together keep to the limit of bytes. */
 function limitTaken(
@@ -186,9 +228,11 @@ function limitTaken(
 async function takeFrom(
   item: PlannedCheck,
   limit: number,
-  options: SampleOptions,
+  { wholeRows, ...options }: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
 ): Promise<TakenSamples> {
+  const whole = wholeRows && (await takeWholeRows(item, limit, options, run))
+  if (whole) return whole
   const { select, readSample } = sampleQuery(item, limit, options)
   const numbered = sampleQuery(item, limit, { ...options, isNumbered: true })
   try {
@@ -250,6 +294,10 @@ function limitSamples<Of>(rows: readonly Of[], read: (row: Of, index: number) =>
 function primaryKey(table: TableInfo, maskedColumns: ReadonlySet<string>): string[] {
   const columns = table.constraints.find(({ type }) => type === 'primary_key')?.columns ?? []
   return columns.some(name => maskedColumns.has(name)) ? [] : columns
+}
+
+function presentRow(row: Row): Record<string, Value> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toPresentable(value)]))
 }
 
 function rowId(keys: readonly string[], row: Row, index: number): Value {

@@ -258,11 +258,16 @@ export async function withSamples(
   outcome: CheckOutcome,
   item: PlannedCheck,
   session: ScanSession,
-  { sampleLimit = 0, maskedColumns = new Set(), hideSelectRows = maskedColumns.size > 0 }: ScanOptions,
+  {
+    sampleLimit = 0,
+    wholeRows,
+    maskedColumns = new Set(),
+    hideSelectRows = maskedColumns.size > 0,
+  }: ScanOptions,
 ): Promise<CheckOutcome> {
   if (outcome.status === 'windowed') {
     const { bucket, outcome: newest } = outcome.buckets.at(-1)!
-    const options = { sampleLimit, maskedColumns, hideSelectRows, timeoutMs: 0 }
+    const options = { sampleLimit, wholeRows, maskedColumns, hideSelectRows, timeoutMs: 0 }
     const sampled = item.newest ? await withSamples(newest, item.newest, session, options) : newest
     return { ...outcome, buckets: [...outcome.buckets.slice(0, -1), { bucket, outcome: sampled }] }
   }
@@ -271,7 +276,12 @@ export async function withSamples(
   const startedAt = session.now()
   try {
     const hidden = new Set([...maskedColumns, ...(item.check.maskedColumns ?? [])])
-    const taken = await takeSamples(item, limit, { maskedColumns: hidden, hideSelectRows }, session.run)
+    const taken = await takeSamples(
+      item,
+      limit,
+      { maskedColumns: hidden, hideSelectRows, wholeRows },
+      session.run,
+    )
     return { ...outcome, ...taken, durationMs: outcome.durationMs + Math.round(session.now() - startedAt) }
   } catch (thrown) {
     const { message } = thrown instanceof CheckTypeError ? thrown : requireCheckError(thrown)

@@ -13,6 +13,8 @@ export interface ScanOptions {
   timeoutMs: number
   /** Invalid rows to keep per failing rule, 0 to 100, for all or by check id; defaults to 0. */
   sampleLimit?: number | Readonly<Record<string, number>>
+  /** Whether samples have all columns of their rows. */
+  wholeRows?: boolean | undefined
   /** Columns of personal data: no sample selects or shows their values. */
   maskedColumns?: ReadonlySet<string>
   /** Whether the rows of a rule's own SELECT, which may read any table of the source, are hidden. */

@@ -81,6 +81,8 @@ export interface CheckResource<Row extends CheckRow> {
   changeOf(trx: Transaction, row: Row, patch: object): CheckChange<Row> | Promise<CheckChange<Row>>
   /** Invalid rows to keep of a run, by its body. */
   sampleLimitOf?(body: object | null): number
+  /** Whether the reply shows all columns of these, by its body. */
+  wholeRowsOf?(body: object | null): boolean
   presentRun(row: Row, results: CheckResult[], outcome: CheckOutcome): ShownFields
   presentResult(result: CheckResult, row: Row): ShownFields
   /** What a chart of the results needs besides them: fields beside `items`. */

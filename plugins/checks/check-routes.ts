@@ -242,7 +242,10 @@ export function checkRoutes<Row extends CheckRow>(
         const sampleLimit = resource.sampleLimitOf?.(request.payload)
         const { results, outcome, parts } = present(
           request,
-          await runRow(deps, row, sampleLimit === undefined ? {} : { sampleLimit }),
+          await runRow(deps, row, {
+            ...(sampleLimit !== undefined && { sampleLimit }),
+            wholeRows: resource.wholeRowsOf?.(request.payload) ?? false,
+          }),
         )
         const run = resource.presentRun(row, results, outcome)
         return { data: { ...run, ...(parts && { parts: presentPartsUse(parts) }) } }

@@ -147,6 +147,8 @@ export interface CheckCost {
 export interface ScanRunOptions {
   /** Invalid rows to keep per failing rule, 0 to 100. */
   sampleLimit?: number
+  /** Whether these have all columns of their rows. */
+  wholeRows?: boolean
   /**
    * When the scan counts as taken; defaults to the database's clock (the demo replays past days, with its source
    * switched off for the sweep).

@@ -56,6 +56,7 @@ export function presentResult(result: CheckResult, taken?: TakenSamples) {
       invalid_samples: {
         samples: taken.samples,
         ...(taken.samplesNote !== undefined && { note: taken.samplesNote }),
+        ...(taken.samplesSql && { sql: taken.samplesSql }),
       },
     }),
     execution_duration_ms: result.durationMs,

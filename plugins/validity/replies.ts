@@ -111,12 +111,24 @@ const result = exampleRecord(resultFields).label('ValidityResult')
 
 const sample = sampleReply('As the engine has it; null of NULL, and of personal data.')
 
+const wholeSample = sample.keys({
+  row: Joi.object().unknown().optional().description('All columns, with `whole_rows`.'),
+  hidden_columns: Joi.array()
+    .items(Joi.string())
+    .optional()
+    .description('Those of personal data, which are null in `row`.'),
+})
+
 const checked = exampleRecord(
   {
     ...resultFields,
-    invalid_samples: record({ samples: Joi.array().items(sample), note: samplesNoteReply }).description(
-      'Up to sample_limit rows; none unless query_access_level is full.',
-    ),
+    invalid_samples: record({
+      samples: Joi.array().items(wholeSample),
+      note: samplesNoteReply,
+      sql: record({ text: Joi.string(), values: Joi.array().items(Joi.any()) })
+        .optional()
+        .description('What read them, of whole rows.'),
+    }).description('Up to sample_limit rows; none unless query_access_level is full.'),
     warnings,
     parts: partsReply.optional(),
   },

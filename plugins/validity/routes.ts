@@ -62,6 +62,7 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
     present: (_trx, rule) => presentRuleDetail(rule),
     changeOf: (trx, rule, patch) => changeOf(deps, trx, rule, patch as RulePatch),
     sampleLimitOf: body => (body as { sample_limit: number } | null)?.sample_limit ?? 10,
+    wholeRowsOf: body => (body as { whole_rows: boolean } | null)?.whole_rows ?? false,
     presentRun: (_rule, [result], outcome) => ({
       ...presentResult(result!, outcome.status === 'counted' ? outcome : { samples: [] }),
       ...presentWarnings(outcome.warnings),

@@ -87,6 +87,10 @@ export const checkBody = Joi.object({
     .max(100)
     .default(10)
     .description('Invalid rows that the reply shows.'),
+  whole_rows: Joi.boolean()
+    .strict()
+    .default(false)
+    .description('Whether it shows all columns of them, which the engine then reads.'),
 })
   .allow(null)
   .example({ sample_limit: 10 })

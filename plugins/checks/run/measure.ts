@@ -24,7 +24,10 @@ export interface Measurement {
 }
 
 /** How a scan is asked for. */
-interface ScanMeasureOptions extends Pick<ScanRunOptions, 'sampleLimit' | 'signal' | 'slotWaitMs'> {
+interface ScanMeasureOptions extends Pick<
+  ScanRunOptions,
+  'sampleLimit' | 'wholeRows' | 'signal' | 'slotWaitMs'
+> {
   purpose?: 'scan' | 'dry_run'
   /** Whether it runs without a caller waiting. */
   isScheduled?: boolean
@@ -48,6 +51,7 @@ export async function measure(
   checks: readonly Check[],
   {
     sampleLimit = 0,
+    wholeRows,
     signal,
     purpose = 'scan',
     isScheduled,
@@ -77,6 +81,7 @@ export async function measure(
   const options = {
     timeoutMs,
     sampleLimit: limit,
+    wholeRows,
     maskedColumns: masked,
     hideSelectRows,
     signal,

@@ -110,6 +110,8 @@ export const texts = {
   deliveries: 'Messages',
   attempt: (n: number) => `Attempt ${n}`,
   evidence: 'Invalid rows',
+  values: 'Values',
+  rowsNotShown: 'The rows are only counted: the access level of the source allows no more.',
   openTable: 'Open table',
   readAlert: 'Read the alert',
   until: (when: string) => `until ${when}`,

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { CopyButton } from '../forms/secret.ts'
 import { api } from '../lib/api.ts'
 import { html } from '../lib/html.ts'
 import { canWrite } from '../lib/session.ts'
@@ -6,16 +7,22 @@ import { texts } from '../texts.ts'
 import { DataTable, type Column } from './table/data-table.ts'
 import { Failure } from './states.ts'
 
-interface Sample {
-  row_id: unknown
-  value: unknown
-  is_hidden?: true
+/** Rows that are asked for: as many as one reads. */
+const MAX_ROWS = 20
+
+const loadRows = async (table: string, id: string) => {
+  const { data } = await api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', {
+    path: { asset_id: table, rule_id: id },
+    body: { sample_limit: MAX_ROWS, whole_rows: true },
+  })
+  return { ...data.invalid_samples, count: data.invalid_count }
 }
+type Found = Awaited<ReturnType<typeof loadRows>>
+type Sample = Found['samples'][number]
 
 /** Invalid rows are not stored: the rule is checked again when someone asks for them. */
 export function InvalidRows({ table, id }: { table: string; id: string }) {
-  const [samples, setSamples] = useState<readonly Sample[] | null>(null)
-  const [note, setNote] = useState<string>()
+  const [found, setFound] = useState<Found | null>(null)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   if (!canWrite()) return null
@@ -23,11 +30,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
     setBusy(true)
     setError(undefined)
     try {
-      const { data } = await api.post('/api/v1/sdk/validity/{asset_id}/{rule_id}/check', {
-        path: { asset_id: table, rule_id: id },
-      })
-      setSamples(data.invalid_samples.samples)
-      setNote(data.invalid_samples.note)
+      setFound(await loadRows(table, id))
     } catch (error) {
       setError(error)
     }
@@ -36,41 +39,64 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
   return html`<section>
     ${error !== undefined && html`<${Failure} what=${texts.evidence.toLowerCase()} error=${error} retry=${load} />`}
     ${
-      samples === null
+      found === null
         ? html`<button onClick=${load} disabled=${isBusy}>
             ${isBusy ? texts.checking : 'Check again and show invalid rows'}
           </button>`
-        : html`<${SampleTable} samples=${samples} />`
+        : html`<h3>${texts.evidence}</h3>
+            <${SampleTable} of=${found} />
+            ${found.note !== undefined && found.samples.length > 0 && html`<p class="quiet">${found.note}</p>`}
+            ${found.sql && html`<${Statement} sql=${found.sql} />`}`
     }
-    ${note !== undefined && html`<p class="quiet">${note}</p>`}
   </section>`
 }
+
+const hidden = html`<span class="quiet">hidden: personal data</span>`
 
 const SAMPLE_COLUMNS: Column<Sample>[] = [
   { label: 'Row', cell: ({ row_id: row }) => html`<code>${describeValue(row)}</code>` },
   {
     label: texts.value,
     cell: ({ value, is_hidden: isHidden }) =>
-      isHidden
-        ? html`<span class="quiet">hidden: personal data</span>`
-        : html`<code>${describeValue(value)}</code>`,
+      isHidden ? hidden : html`<code>${describeValue(value)}</code>`,
   },
 ]
 
-function SampleTable({ samples }: { samples: readonly Sample[] }) {
+/** All columns of the rows, where the source gave them; else their keys and values. */
+function columnsOf([first]: readonly Sample[]): Column<Sample>[] {
+  const names = Object.keys(first?.row ?? {})
+  if (names.length === 0) return SAMPLE_COLUMNS
+  return names.map(name => ({
+    label: html`<bdi>${name}</bdi>`,
+    cell: ({ row, hidden_columns: unseen }) =>
+      unseen?.includes(name)
+        ? hidden
+        : html`<code>${describeValue((row as Record<string, unknown> | undefined)?.[name])}</code>`,
+  }))
+}
+
+function SampleTable({ of: { samples, count, note } }: { of: Found }) {
+  const empty = count === 0 ? 'No row is invalid now.' : (note ?? texts.rowsNotShown)
   return html`<${DataTable}
     className="samples"
-    caption=${html`<caption>
-      ${texts.evidence}
-    </caption>`}
-    columns=${SAMPLE_COLUMNS}
+    label=${texts.evidence}
+    columns=${columnsOf(samples)}
     rows=${samples}
     keyOf=${(sample: Sample) => samples.indexOf(sample)}
-    empty=${html`<p class="quiet">No invalid row is kept.</p>`}
+    empty=${html`<p class="quiet">${empty}</p>`}
   />`
 }
 
+function Statement({ sql: { text, values } }: { sql: NonNullable<Found['sql']> }) {
+  return html`<details class="section sql">
+    <summary>SQL</summary>
+    <pre tabindex="0" role="region" aria-label="SQL"><code>${text}</code></pre>
+    ${values.length > 0 && html`<p class="quiet">${texts.values}: <code>${values.map(describeValue).join(', ')}</code></p>`}
+    <${CopyButton} text=${text} label="Copy SQL" />
+  </details>`
+}
+
 function describeValue(value: unknown): string {
-  if (value === null) return 'NULL'
+  if (value == null) return 'NULL'
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -1,5 +1,5 @@
 import type { Alert } from 'tidemark/client'
-import { formatTime, inWords } from '../lib/format.ts'
+import { inWords } from '../lib/format.ts'
 import { html } from '../lib/html.ts'
 import { tableAddress } from '../lib/router.ts'
 import { Help } from '../parts/help.ts'
@@ -30,7 +30,6 @@ interface Details {
   column_name?: string | null
   threshold?: number | null
   sla_threshold?: string | null
-  last_updated?: string | null
   groups?: unknown[]
   changes?: { change_type: string; object_name: string; impact: string; column_name?: string | null }[]
 }
@@ -89,10 +88,6 @@ export function Evidence({ alert }: { alert: Alert }) {
   if (alert.event_type === 'freshness_violation')
     return html`<section>
       <h3>${texts.freshness}<${Help} page="freshness#how-it-is-judged" about=${texts.freshness} /></h3>
-      <p>
-        ${texts.lastUpdate}: ${formatTime(details.last_updated)}, ${texts.threshold.toLowerCase()}${' '}
-        ${details.sla_threshold}
-      </p>
       <${SeriesChart}
         table=${table}
         id=${`freshness ${table}`}

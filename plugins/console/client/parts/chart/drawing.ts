@@ -248,7 +248,10 @@ function drawFindings(
       const left = x(placeMark(mark, points))
       if (!isInside(left)) continue
       line([left, kind === 'run' ? bottom - TICK * ratio : bbox.top], [left, bottom], colour.mark)
-      if (kind !== 'run') ctx.fillText(MARK_LETTERS[kind], left + 3 * ratio, bottom - 3 * ratio)
+      if (kind === 'run') continue
+      // What happened often stands where the alert was opened.
+      const top = kind === 'alert' ? bbox.top + LETTER * ratio : bottom - 3 * ratio
+      ctx.fillText(MARK_LETTERS[kind], left + 3 * ratio, top)
     }
     ctx.fillStyle = colour.bad
     ctx.strokeStyle = colour.card

@@ -11,14 +11,23 @@ type Of = { alert: AlertInContext }
 /** What was found, what was expected, and when all was well. */
 export function Findings({ alert: { finding, last_pass: pass, event, event_type: kind } }: Of) {
   const { found, expected, deviation } = finding ?? {}
-  const value = pass && describeValue(kind, event.details as { metric_type?: string }, pass.value)
+  const details = event.details as { metric_type?: string; last_updated?: string | null }
+  const value = pass && describeValue(kind, details, pass.value)
+  // How old data was when it was last in time says less than when it came.
+  const newest = kind === 'freshness_violation' ? details.last_updated : undefined
+  if (!expected && !pass && !newest) return null
   const facts = [
     [texts.found, found],
     [texts.expected, expected],
     [texts.deviation, deviation],
     [
+      texts.newest,
+      newest && html`${formatTime(newest)} <span class="quiet">(<${Ago} at=${newest} />)</span>`,
+    ],
+    [
       texts.lastPass,
       pass &&
+        !newest &&
         (pass.at === null
           ? html`<span class="quiet">${texts.neverPassed}</span>`
           : html`${value && `${value}, `}<span class="quiet" title=${formatTime(pass.at)}

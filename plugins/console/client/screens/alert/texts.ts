@@ -5,6 +5,7 @@ export const alertTexts = {
   found: 'Found',
   expected: 'Expected',
   deviation: 'Deviation',
+  newest: 'Newest data',
   lastPass: 'Last good value',
   neverPassed: 'none: it never passed in the results that are kept',
   incident: 'Incident',
@@ -49,7 +50,7 @@ export function describeValue(
     case 'validity_failure':
       return value === 0 ? 'no invalid rows' : `${formatNumber(value)} % invalid`
     case 'freshness_violation':
-      return `${formatSpan(Math.max(0, value))} old`
+      return `${formatSpan(value)} old`
     case 'referential_failure':
       return `${countOf(value, 'row')} without a match`
     default:
