@@ -12,8 +12,11 @@ const send = async (method: string, path: string, body: object) => {
   if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
   return reply.body.data
 }
-const table = (await tenant.ask('GET', '/api/v1/assets?asset_type=table')).body.data[0].id as string
-await send('POST', '/tags', { asset_id: table, column_name: 'email', tag: 'pii.email' })
+await send('POST', '/tags', {
+  ...{ asset_id: asset.id, name: 'pii' },
+  object_path: 'public.people.email',
+  object_type: 'column',
+})
 const { uuid } = await send('POST', `/validity/${asset.id}`, {
   ...{ rule_type: 'ENUM', table_path: 'people', column_name: 'status' },
   rule_config: { allowed_values: ['new'] },
