@@ -46,7 +46,7 @@ export const texts = {
   ofChecks: (total: number) => `of ${countOf(total, 'check')}`,
   ofTables: (total: number) => `of ${countOf(total, 'table')}`,
   watchOthers: (count: number) => (count === 1 ? 'Watch the other one' : `Watch ${count} more`),
-  highImpact: (count: number) => `${count} of high impact`,
+  highRisk: (count: number) => `${count} of high risk`,
   sinceLastVisit: (when: string) => `Since your last visit (${when})`,
   attentionList: 'What to look at first',
   noSources: 'No source is connected yet',
@@ -151,7 +151,9 @@ export const texts = {
   // Changes
   changesTitle: (count: number) =>
     count === 0 ? 'No schema change waits for review' : `${countOf(count, 'change')} to review`,
-  impact: 'Impact',
+  /** What kind of change it is; what it hits is known by lineage alone. */
+  risk: 'Risk',
+  riskOf: (impact: string) => `${impact} risk`,
 
   // Charts
   expected: 'expected',

@@ -56,7 +56,7 @@ export function ChangeList({
       label: 'After',
       cell: change => html`<${Definition} text=${change.new_value} className="added" />`,
     },
-    { label: texts.impact, cellClass: 'state', cell: change => html`<${Status} status=${change.impact} />` },
+    { label: texts.risk, cellClass: 'state', cell: change => html`<${Status} status=${change.impact} />` },
     { label: 'Found', cell: change => html`<${Ago} at=${change.detected_at} />` },
     {
       label: texts.accept,

@@ -119,12 +119,6 @@ export function Alerts({ name: chosenId }: ScreenProps) {
       <${Title} list=${list.data} isOpen=${isInbox} />
       <${AlertFilters} kinds=${kinds.data ?? []} />
       <${NewAlerts} list=${list.data} reload=${list.reload} isShown=${isInbox} />
-      ${
-        selected.size > 0 &&
-        html`<p class="bulk">
-          <span>${texts.selected(selected.size)}</span><${MoveButtons} alerts=${targets} begin=${begin} />
-        </p>`
-      }
       <${Loaded} of=${list} what=${texts.alerts.toLowerCase()} rows=${12}>
         ${({ pagination }: AlertList) =>
           ordered.length === 0
@@ -140,6 +134,12 @@ export function Alerts({ name: chosenId }: ScreenProps) {
                     />`,
                 )}<${Paging} pagination=${pagination} />`}
       <//>
+      ${
+        selected.size > 0 &&
+        html`<p class="bulk">
+          <span>${texts.selected(selected.size)}</span><${MoveButtons} alerts=${targets} begin=${begin} />
+        </p>`
+      }
     </div>
     <div class="inbox-detail" tabindex="-1">
       ${

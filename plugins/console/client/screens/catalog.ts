@@ -190,7 +190,7 @@ const COLUMNS: Column<Table>[] = [
       change === 'none'
         ? quiet('–')
         : html`<a href=${tableAddress(name, 'changes')}
-            ><${Status} status=${change} word=${`${change} impact`}
+            ><${Status} status=${change} word=${texts.riskOf(change)}
           /></a>`,
   },
   { label: texts.columns, className: 'right roomy', cell: table => formatNumber(table.column_count) },

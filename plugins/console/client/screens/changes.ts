@@ -56,8 +56,8 @@ export function Changes() {
       />
       <${Choice}
         name="impact"
-        label=${texts.impact}
-        none="Any impact"
+        label=${texts.risk}
+        none="Any risk"
         options=${IMPACTS.map(known => [known, known] as const)}
       />
       ${

@@ -187,7 +187,7 @@ function Numbers({
       href="/changes"
       tone=${drift.critical_count > 0 ? 'critical' : drift.unacknowledged > 0 ? 'warning' : 'ok'}
       help="drift#the-baseline-and-accepting"
-      >${texts.highImpact(drift.critical_count)}<//
+      >${texts.highRisk(drift.critical_count)}<//
     >
     <${NumberTile}
       name="Watched tables"

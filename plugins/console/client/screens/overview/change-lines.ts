@@ -33,7 +33,7 @@ function ChangeLine({ change }: { change: Change }) {
   const what = name === table ? inWords(type) : `${inWords(type)}: ${name}`
   return html`<li>
     <a href=${withQuery('/changes', { source: change.qualified_name, change: change.id })}>
-      <${Shape} tone=${toneOf(change.impact)} /><span class="hidden">${change.impact} impact</span>
+      <${Shape} tone=${toneOf(change.impact)} /><span class="hidden">${change.impact} risk</span>
       <span class="text"
         ><strong><bdi>${table}</bdi></strong> <bdi>${what}</bdi></span
       >

@@ -133,7 +133,7 @@ function Facts({ table }: { table: Table }) {
       html`<div>
         <dt>${texts.changes}</dt>
         <dd>
-          <${Status} status=${table.schema_change_status} word=${`${table.schema_change_status} impact`} />
+          <${Status} status=${table.schema_change_status} word=${texts.riskOf(table.schema_change_status)} />
         </dd>
       </div>`
     }
