@@ -47,7 +47,7 @@ export function AlertDetail({
       }
       <span>${texts.openedAt} <${Ago} at=${alert.created_at} /></span>
       <span class="quiet"
-        >${texts.lastSeen} <${Ago} at=${alert.last_seen_at} />,
+        >${texts.lastSeen} <${Ago} at=${alert.last_seen_at} />,${' '}
         ${countOf(alert.occurrences, 'occurrence')}</span
       >
     </p>
@@ -55,7 +55,7 @@ export function AlertDetail({
       <a href=${assetAddress(alert.asset)}><${Icon} name="catalog" /> <bdi>${alert.qualified_name}</bdi></a>
       <span class="quiet">${inWords(alert.event_type)}</span>
     </p>
-    <div class="actions">
+    <div class="actions alert-actions">
       <${MoveButtons} alerts=${[alert]} begin=${(move: Move) => begin(move, alert)} />
       <${AssignButton} alert=${alert} changed=${changed} />
       <${CopyButton} text=${alert.links.alert_url} label=${alertTexts.copyLink} />

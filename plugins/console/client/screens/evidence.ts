@@ -117,9 +117,8 @@ function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {
       ${(details.changes ?? []).map(
         change =>
           html`<li key=${change.change_type + change.object_name}>
+            <span>${inWords(change.change_type)}: <code>${change.object_name}</code></span>
             <${Status} status=${change.impact} word=${texts.riskOf(change.impact)} />
-            ${inWords(change.change_type)}:
-            <code>${change.object_name}</code>
           </li>`,
       )}
     </ul>

@@ -58,8 +58,11 @@ export function Upstream({ alert: { upstream, downstream } }: Of) {
               ${upstream.failing.map(
                 ({ alert_id: id, severity, title, steps }) =>
                   html`<li key=${id}>
-                    <${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}</span>
-                    <a href=${`/alerts/${id}`}><bdi>${title}</bdi></a>
+                    <a href=${`/alerts/${id}`}
+                      ><${Shape} tone=${toneOf(severity)} /><span class="hidden">${severity}</span>${' '}<bdi
+                        >${title}</bdi
+                      ></a
+                    >
                     <span class="quiet">${texts.steps(steps)}</span>
                   </li>`,
               )}
@@ -100,13 +103,19 @@ export function Downstream({ alert: { downstream: reach, qualified_name: table }
         : html`<p>
               ${
                 tables > 0 &&
-                html`<a href=${tableAddress(table, 'lineage')}>${texts.tables(tables)}</a>:
+                html`<a href=${tableAddress(table, 'lineage')}>${texts.tables(tables)}</a>:${' '}
                   ${namesOf(reach.tables, tables)}`
               }
             </p>
             ${
               dashboards > 0 &&
-              html`<p>${texts.dashboards(dashboards)}: ${namesOf(reach.dashboards, dashboards)}</p>`
+              html`<p>
+                ${texts.dashboards(
+                  dashboards,
+                  reach.dashboards.every(({ asset_type: kind }) => kind === 'dashboard'),
+                )}:
+                ${namesOf(reach.dashboards, dashboards)}
+              </p>`
             }
             ${
               owners.length > 0 &&

@@ -22,7 +22,8 @@ export const alertTexts = {
   downstream: 'Affected downstream',
   noDownstream: 'Nothing is known to be made from it',
   tables: (count: number) => countOf(count, 'table'),
-  dashboards: (count: number) => countOf(count, 'dashboard or other use', 'dashboards and other uses'),
+  dashboards: (count: number, areDashboards: boolean) =>
+    areDashboards ? countOf(count, 'dashboard') : countOf(count, 'use', 'uses') + ' outside of the catalog',
   more: (count: number) => `and ${count} more`,
   owners: 'Owners',
   isIncomplete: 'There is more than was followed.',
