@@ -1,3 +1,4 @@
+import type { TakenSamples } from './rows/row-sample.ts'
 import type Joi from 'joi'
 import type { Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
@@ -278,19 +279,6 @@ export interface Check {
   isSuspect?: boolean
 }
 
-/** An invalid row kept as evidence: its primary key, or its number in the sample, and the value. */
-export interface RowSample {
-  row_id: Value
-  /** Null for NULL and for a hidden value. */
-  value: Value
-  /** The row has a value that is not shown, or one that could not be read. */
-  is_hidden?: true
-  /** All columns, where whole rows are asked for; null of those that are hidden. */
-  row?: Record<string, Value>
-  /** Columns of personal data. */
-  hidden_columns?: string[]
-}
-
 /** One group of a metric with `group_by`: its unique column values, as samples show them, and the measure. */
 export interface GroupValue {
   group: Record<string, Value>
@@ -317,17 +305,7 @@ export type CheckOutcome = {
   /** A suspect that took so much of the time of the scan that it is to stay apart. */
   isSlow?: true
 } & (
-  | {
-      status: 'counted'
-      total: number
-      invalid: number
-      samples: RowSample[]
-      /** A sentence that says why samples, or their values, are missing. */
-      samplesNote?: string
-      /** The statement that read whole rows. */
-      samplesSql?: { text: string; values: unknown[] }
-      measured: MeasuredValues
-    }
+  | ({ status: 'counted'; total: number; invalid: number; measured: MeasuredValues } & TakenSamples)
   | { status: 'measured'; value: number | null; total: number }
   | { status: 'grouped'; groups: GroupValue[] }
   | { status: 'windowed'; buckets: BucketOutcome[] }

@@ -3,9 +3,10 @@ import type { ColumnInfo, TableInfo } from '../connectors/catalog.ts'
 import { substring, type Dialect } from '../connectors/dialect.ts'
 import { ConnectorError } from '../connectors/errors.ts'
 import { join, raw, sql, type Sql } from '../connectors/sql.ts'
-import { isRowRule, type RowSample, type TableRule } from './check.ts'
+import { isRowRule, type TableRule } from './check.ts'
 import { storedValue } from './column-values.ts'
 import type { PlannedCheck } from './plan.ts'
+import type { RowSample, TakenSamples } from './rows/row-sample.ts'
 import { invalidRowCondition } from './rows/row-rules.ts'
 
 /** Maximum number of rows kept as evidence for one rule. */
@@ -162,14 +163,6 @@ function selectCut(column: ColumnInfo, dialect: Dialect): Sql[] {
   const text = dialect.asText(value)
   const isLong = sql`${dialect.textLength(text)} > ${raw(String(MAX_STRUCTURE_LENGTH))}`
   return [sql`case when ${isLong} then null else ${value} end`, substring(text, length)]
-}
-
-/** Samples, and a sentence that says why some of them or their values are missing. */
-export interface TakenSamples {
-  samples: RowSample[]
-  samplesNote?: string
-  /** The statement that read whole rows. */
-  samplesSql?: { text: string; values: unknown[] }
 }
 
 /**

@@ -17,12 +17,12 @@ const loadRows = async (table: string, id: string) => {
   })
   return { ...data.invalid_samples, count: data.invalid_count }
 }
-type Found = Awaited<ReturnType<typeof loadRows>>
-type Sample = Found['samples'][number]
+type InvalidSamples = Awaited<ReturnType<typeof loadRows>>
+type Sample = InvalidSamples['samples'][number]
 
 /** Invalid rows are not stored: the rule is checked again when someone asks for them. */
 export function InvalidRows({ table, id }: { table: string; id: string }) {
-  const [found, setFound] = useState<Found | null>(null)
+  const [found, setFound] = useState<InvalidSamples | null>(null)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   if (!canWrite()) return null
@@ -75,7 +75,7 @@ function columnsOf([first]: readonly Sample[]): Column<Sample>[] {
   }))
 }
 
-function SampleTable({ of: { samples, count, note } }: { of: Found }) {
+function SampleTable({ of: { samples, count, note } }: { of: InvalidSamples }) {
   const empty = count === 0 ? 'No row is invalid now.' : (note ?? texts.rowsNotShown)
   return html`<${DataTable}
     className="samples"
@@ -87,7 +87,7 @@ function SampleTable({ of: { samples, count, note } }: { of: Found }) {
   />`
 }
 
-function Statement({ sql: { text, values } }: { sql: NonNullable<Found['sql']> }) {
+function Statement({ sql: { text, values } }: { sql: NonNullable<InvalidSamples['sql']> }) {
   return html`<details class="section sql">
     <summary>SQL</summary>
     <pre tabindex="0" role="region" aria-label="SQL"><code>${text}</code></pre>

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Request } from '@hapi/hapi'
 import t from 'tap'
 import { startStage, type Stage } from './stage.ts'
+import { addLineage } from './world.ts'
 
 const stage = await startStage(t)
 if (stage) await tryConsole(stage)
@@ -37,6 +38,36 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     await page.getByText('Reverted the release').waitFor()
     await page.keyboard.press('Escape')
     t.match(page.url(), /\/alerts$/)
+    await page.context().close()
+  })
+
+  t.test('an alert is explained without a click', async t => {
+    await addLineage(app, world)
+    await world.tenant.ask('PUT', '/api/v1/sdk/owners', {
+      asset_id: world.table,
+      owners: ['kim@example.com'],
+    })
+    const { body } = await world.tenant.ask(
+      'GET',
+      '/api/v1/sdk/alerts?event_type=validity_failure&search=total&limit=1',
+    )
+    const { id, title } = body.data.data[0]
+    const { page } = await openAs(world.tenant, `/alerts/${id}`)
+    await ready(page)
+    const panel = page.locator('article')
+    await panel.getByRole('heading', { name: title }).waitFor()
+    for (const text of ['Last good value', /upstream/, 'Affected downstream', 'kim@example.com', 'Comment'])
+      await panel.getByText(text).first().waitFor()
+    await panel.getByRole('link', { name: 'recent' }).waitFor()
+    await panel.getByRole('link', { name: 'Revenue' }).waitFor()
+    await panel.getByLabel('Comment').fill('The loader is late')
+    await panel.getByRole('button', { name: 'Add comment' }).click()
+    await panel.locator('.timeline').getByText('The loader is late').waitFor()
+    await panel.getByRole('button', { name: 'Check again and show invalid rows' }).click()
+    await panel.getByRole('columnheader', { name: 'created_at' }).waitFor()
+    await panel.getByText('SQL', { exact: true }).click()
+    await panel.getByRole('button', { name: 'Copy SQL' }).waitFor()
+    t.strictSame(await violationsOf(page), [])
     await page.context().close()
   })
 
