@@ -49,7 +49,10 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
     const whys = (await page.locator('.alert-group h3').allInnerTexts()).join()
     t.match(whys, 'the cause', 'each table says why it is here')
     t.notMatch(asked.join(), '/health/events/', 'marks come with the incident')
-    t.match(await page.locator('.reach').innerText(), /2 tables[^]*orders[^]*recent[^]*1 dashboard[^]*Revenue[^]*Ada/)
+    t.match(
+      await page.locator('.reach').innerText(),
+      /2 tables[^]*orders[^]*recent[^]*1 dashboard[^]*Revenue[^]*Ada/,
+    )
     t.strictSame(await violationsOf(page), [])
     t.strictSame(faults, { errors: [], elsewhere: [] })
     await page.context().close()
