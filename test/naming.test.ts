@@ -33,7 +33,7 @@ const FORBIDDEN_FUNCTIONS =
 const FORBIDDEN_TYPES =
   /^(?:export )?(?:interface|type|class) (?:Taken|Wanted|Loaded|Told|Asked|Held|Judged|Found|Read|Past|Known|Kept|Seen|Given|Made|Said)\b/gm
 const FORBIDDEN_FILES =
-  /^(?:tell|look|gate|verdict|patience|lines|safety|within|started|shapes|letters|turns|discretion|questions|pace|moves|mark|failing|afterwards|expose|tickets|places|standing|words|text|lives)\.ts$/g
+  /^(?:tell|look|gate|verdict|patience|lines|safety|within|started|shapes|letters|turns|discretion|questions|pace|moves|mark|failing|afterwards|expose|tickets|places|standing|words|text|lives)\.tsx?$/g
 
 const rules: WordingRule[] = [
   {

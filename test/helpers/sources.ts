@@ -40,7 +40,7 @@ export const GENERATED_FILE = 'plugins/public/client/operations.ts'
 
 /** Reads the TypeScript files of some folders, sorted by path; defaults to all but the tests. */
 export function readSources(
-  folders = '{server,connectors,checks,plugins,migrations,plugin-template}/**/*.ts',
+  folders = '{server,connectors,checks,plugins,migrations,plugin-template}/**/*.{ts,tsx}',
 ): Source[] {
   return globSync(folders, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', GENERATED_FILE] })
     .map(path => path.replaceAll('\\', '/'))

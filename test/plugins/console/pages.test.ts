@@ -118,7 +118,7 @@ t.test('a page names all modules of its first screen, and they are small', async
   const first = sizeOf(modules.values())
   t.ok(first <= MAX_FIRST_SCREEN_BYTES, `${first} bytes at once`)
 
-  const [screens = '', text = ''] = [...modules].find(([at]) => /\/screens\.[tj]s$/.test(at)) ?? []
+  const [screens = '', text = ''] = [...modules].find(([at]) => /\/screens\.[tj]sx?$/.test(at)) ?? []
   const others = importsOf(screens, text, imports, DYNAMIC)
   t.ok(others.length >= 6)
   for (const screen of others) {
