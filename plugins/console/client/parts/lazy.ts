@@ -13,10 +13,10 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
     loaded ??= await load()
   }
   function Lazy(props: P) {
-    const [component, setComponent] = useState<ComponentType<P> | undefined>(() => loaded)
+    const [Component, setComponent] = useState<ComponentType<P> | undefined>(() => loaded)
     const [error, setError] = useState<unknown>()
     useEffect(() => {
-      if (!component) preload().then(() => setComponent(() => loaded), setError)
+      if (!Component) preload().then(() => setComponent(() => loaded), setError)
     }, [])
     if (error)
       return html`<${Failure}
@@ -24,8 +24,8 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
         error=${new Error('The server is away, or a new version was installed: reload the page.')}
         retry=${() => location.reload()}
       />`
-    return component
-      ? html`<${component} ...${props} />`
+    return Component
+      ? html`<${Component} ...${props} />`
       : html`<div class="page"><${Skeleton} rows=${7} /></div>`
   }
   return Object.assign(Lazy, { preload })

@@ -34,13 +34,13 @@ export async function preloadScreen(path: string): Promise<void> {
 /** The screen of an address. */
 export function Screen({ path }: { path: string }) {
   const [, first = '', rest = ''] = path.split('/')
-  const screen = SCREENS[first]
+  const Shown = SCREENS[first]
   useEffect(() => {
     // A reader of the screen hears the new one; the first time the browser has said the title.
     if (document.activeElement === document.body || !document.activeElement?.isConnected)
       document.getElementById('main')?.focus({ preventScroll: true })
   }, [first])
-  return screen ? html`<${screen} key=${first} name=${decode(rest)} />` : html`<${NotFound} />`
+  return Shown ? html`<${Shown} key=${first} name=${decode(rest)} />` : html`<${NotFound} />`
 }
 
 /** An address that someone has changed by hand may be no valid encoding. */

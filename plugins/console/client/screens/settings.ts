@@ -59,7 +59,7 @@ const PARTS: Record<string, Part> = {
 export function Settings({ name }: ScreenProps) {
   const { user } = useSession()
   const current = Object.hasOwn(PARTS, name) ? name : ''
-  const { name: title, part, help, isForAdmins } = PARTS[current]!
+  const { name: title, part: Part, help, isForAdmins } = PARTS[current]!
   useTitle(title)
   if (!user)
     return html`<div class="page">
@@ -82,7 +82,7 @@ export function Settings({ name }: ScreenProps) {
         ? html`<${Empty} title="Only admins and owners see this"
             ><p>Ask an admin of your company for what you need.</p><//
           >`
-        : html`<${part} key=${current} />`
+        : html`<${Part} key=${current} />`
     }
   </div>`
 }

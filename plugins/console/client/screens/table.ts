@@ -48,6 +48,7 @@ export function TablePage({ name }: ScreenProps) {
   const wanted = query.get('tab') === 'profile' ? 'columns' : query.get('tab')
   const tab = wanted as keyof typeof TABS | null
   const current = tab && Object.hasOwn(TABS, tab) ? tab : 'health'
+  const { part: Part } = TABS[current]
   const counts = {
     columns: table?.column_count,
     health: table && table.quality.failing + table.quality.error,
@@ -67,7 +68,7 @@ export function TablePage({ name }: ScreenProps) {
             name,
             count: counts[id as keyof typeof counts],
           }))}
-        /><${TABS[current].part} table=${table} reload=${asked.reload} />`
+        /><${Part} table=${table} reload=${asked.reload} />`
     }
   </div>`
 }

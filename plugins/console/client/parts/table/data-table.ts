@@ -130,12 +130,11 @@ function renderCell<Row>(
 ) {
   const classes = [className, typeof cellClass === 'function' ? cellClass(row) : cellClass]
   const attributes = {
-    key,
     class: classes.filter(Boolean).join(' ') || undefined,
     title: title?.(row),
     'data-label': label,
   }
   return isName
-    ? html`<th scope="row" ...${attributes}>${cell(row)}</th>`
-    : html`<td ...${attributes}>${cell(row)}</td>`
+    ? html`<th key=${key} scope="row" ...${attributes}>${cell(row)}</th>`
+    : html`<td key=${key} ...${attributes}>${cell(row)}</td>`
 }

@@ -46,6 +46,7 @@ export function SourcePage({ name }: { name: string }) {
     return html`<div class="page"><${Empty} title="There is no such source" isScreen=${true} /></div>`
   const tab = query.get('tab') as keyof typeof TABS | null
   const current = tab && Object.hasOwn(TABS, tab) ? tab : 'overview'
+  const { part: Part } = TABS[current]
   return html`<div class="page">
     <${Loaded} of=${asked} what=${name} rows=${8}>
       ${(source: Source) =>
@@ -59,7 +60,7 @@ export function SourcePage({ name }: { name: string }) {
             current=${current}
             tabs=${Object.entries(TABS).map(([id, { name }]) => ({ id, name }))}
           />
-          <${TABS[current].part} source=${source} reload=${asked.reload} />`}
+          <${Part} source=${source} reload=${asked.reload} />`}
     <//>
   </div>`
 }
