@@ -26,7 +26,7 @@ export function Field({ form, spec, isNew = true }: { form: FormState; spec: Fie
   const problem = form.problems[name]
   const isOptional = !isRequired && (isNew || kind !== 'secret')
   const described = [hint && `${name}-hint`, problem && `${name}-problem`].filter(Boolean).join(' ')
-  const own = {
+  const own: Own = {
     name,
     id: name,
     'aria-describedby': described || undefined,
@@ -63,11 +63,20 @@ const PLACEHOLDERS: Partial<Record<FieldSpec['kind'], string>> = {
   pairs: 'Name: value',
 }
 
-type Own = Record<string, unknown>
+/** What a control has, whichever it is. */
+interface Own {
+  name: string
+  id: string
+  'aria-describedby'?: string
+  'aria-invalid'?: 'true'
+  'aria-required'?: 'true'
+  onBlur: () => void
+}
 
 function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
   const { name, kind } = spec
-  const value = form.values[name]
+  const held = form.values[name]
+  const value = typeof held === 'string' ? held : undefined
   const onInput = (event: Event) => form.set(name, (event.target as HTMLInputElement).value)
   if (kind === 'choice')
     return html`<select ...${own} value=${value} onChange=${onInput}>

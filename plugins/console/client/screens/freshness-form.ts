@@ -43,7 +43,7 @@ export function NewSchedule({ table, saved, close }: Props) {
 export function EditSchedule({ table, saved, close }: Props) {
   const asked = useData(`schedule of ${table.id}`, async signal => [await loadSchedule(table.id, signal)])
   return html`<${Loaded} of=${asked} what=${watchTexts.editSchedule.toLowerCase()} rows=${6}>
-    ${([schedule]: [Schedule | undefined]) =>
+    ${([schedule]: readonly (Schedule | undefined)[]) =>
       html`<${ScheduleForm} table=${table} schedule=${schedule} saved=${saved} close=${close} />`}
   <//>`
 }

@@ -44,7 +44,7 @@ function Field({
 }: {
   name: string
   label: string
-  type: string
+  type: 'email' | 'password' | 'text'
   autoComplete: string
   error?: string
   /** What it holds at first. */

@@ -52,10 +52,7 @@ export function SettingsTab({ table, reload }: TabProps) {
     <section>
       <h2>For the API and for files</h2>
       <dl class="copied">
-        ${[
-          ['Qualified name', table.qualified_name],
-          ['Id', table.id],
-        ].map(
+        ${Object.entries({ 'Qualified name': table.qualified_name, Id: table.id }).map(
           ([name, value]) =>
             html`<div key=${name}>
               <dt>${name}</dt>

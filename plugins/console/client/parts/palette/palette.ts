@@ -72,6 +72,10 @@ export function Palette({ close }: { close: () => void }) {
       role="combobox"
       aria-label=${texts.paletteHint}
       aria-expanded="true"
+      list=${
+        // The types of Preact want one with this role.
+        undefined
+      }
       aria-controls="palette-results"
       aria-activedescendant=${results.length > 0 ? `palette-${current}` : undefined}
       placeholder=${texts.paletteHint}

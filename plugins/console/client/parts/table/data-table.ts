@@ -69,7 +69,7 @@ function Head<Row>({ columns, rows, selection, keyOf = idOf }: Props<Row>) {
   if (!columns.some(column => column && column.label)) return null
   return html`<thead>
     <tr>
-      ${selection && html`<${SelectAll} ids=${rows.map(keyOf)} of=${selection} />`}
+      ${selection && html`<${SelectAll} ids=${rows.map(row => String(keyOf(row)))} of=${selection} />`}
       ${columns.map(
         (column, n) =>
           column &&
@@ -97,7 +97,7 @@ function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Prop
         id=${place === undefined ? undefined : `row-${places.get(row)}`}
         class=${isChosen ? 'chosen' : undefined}
       >
-        ${props.selection && html`<${SelectCell} id=${key} name=${props.selection.nameOf(row)} of=${props.selection} />`}
+        ${props.selection && html`<${SelectCell} id=${String(key)} name=${props.selection.nameOf(row)} of=${props.selection} />`}
         ${columns.map((column, n) => renderCell(column, row, n))}
       </tr>
       ${

@@ -1,4 +1,4 @@
-import { html } from '../../lib/html.ts'
+import { html, type Children } from '../../lib/html.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import { texts } from '../../texts.ts'
 
@@ -21,7 +21,7 @@ export function SortHeader({
   isDefault,
 }: {
   name: string
-  label: string
+  label: Children
   first?: SortOrder
   isDefault?: boolean
 }) {

@@ -140,7 +140,7 @@ export function Picture(props: PictureProps) {
             html`<${NodeBox}
               key=${drawn.node.id}
               drawn=${drawn}
-              at=${layout.places.get(drawn.node.id)}
+              at=${layout.places.get(drawn.node.id)!}
               isRoot=${drawn.node.id === root}
               isSelected=${drawn.node.id === selected}
               isCurrent=${drawn.node.id === current}
