@@ -94,7 +94,10 @@ function control(spec: FieldSpec, own: Own, form: FormState, isNew: boolean) {
     ></textarea>`
   return html`<input
       ...${own}
-      type=${kind === 'secret' ? 'password' : kind === 'email' ? kind : 'text'}
+      type=${
+        // The types of Preact want one kind of input only.
+        (kind === 'secret' ? 'password' : kind === 'email' ? kind : 'text') as 'text'
+      }
       inputmode=${kind === 'number' || kind === 'integer' ? 'decimal' : undefined}
       autocomplete=${spec.autoComplete ?? (kind === 'secret' ? 'new-password' : 'off')}
       placeholder=${kind === 'secret' && !isNew ? 'Unchanged' : undefined}

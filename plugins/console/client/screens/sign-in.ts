@@ -56,7 +56,10 @@ function Field({
     <span>${label}</span>
     <input
       name=${name}
-      type=${type}
+      type=${
+        // The types of Preact want one kind of input only.
+        type as 'text'
+      }
       autocomplete=${autoComplete}
       defaultValue=${initial}
       autofocus=${isFirst}
