@@ -31,5 +31,9 @@ export async function compile(modules: ReadonlyMap<string, string>): Promise<Map
     })
     return [path, code] as const
   })
-  return new Map(await Promise.all(compiled).finally(stop))
+  try {
+    return new Map(await Promise.all(compiled))
+  } finally {
+    await stop()
+  }
 }

@@ -37,10 +37,10 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
     setBusy(false)
   }
   return html`<section>
-    ${error !== undefined && html`<${Failure} what=${texts.evidence.toLowerCase()} error=${error} retry=${load} />`}
+    ${error !== undefined && html`<${Failure} what=${texts.evidence.toLowerCase()} error=${error} retry=${() => void load()} />`}
     ${
       found === null
-        ? html`<button onClick=${load} disabled=${isBusy}>
+        ? html`<button onClick=${() => void load()} disabled=${isBusy}>
             ${isBusy ? texts.checking : 'Check again and show invalid rows'}
           </button>`
         : html`<h3>${texts.evidence}</h3>

@@ -43,7 +43,7 @@ export function MoveDialog({
     else setBusy(false)
   }
   return html`<${Dialog} title=${`${name}: ${countOf(alerts.length, 'alert')}`} close=${close}>
-    <form onSubmit=${submit}>
+    <form onSubmit=${(event: SubmitEvent) => void submit(event)}>
       ${alerts.length === 1 && html`<p class="quiet"><bdi>${alerts[0]!.title}</bdi></p>`}
       ${
         move === 'snooze' &&
