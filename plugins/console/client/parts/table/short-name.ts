@@ -1,5 +1,3 @@
-import { html } from '../../lib/html.ts'
-
 /** Characters of a name that a column of a list has room for. */
 const MAX_LENGTH = 32
 
@@ -24,11 +22,4 @@ export function shortenMiddle(name: string, max = MAX_LENGTH): string {
   const kept = max - 1
   const tail = Math.ceil(kept / 2)
   return `${characters.slice(0, kept - tail).join('')}…${characters.slice(-tail).join('')}`
-}
-
-/** A link to what a name stands for, short; the whole name is read to screen readers and shown on hover. */
-export function NameLink({ href, name, short = name }: { href: string; name: string; short?: string }) {
-  const text = shortenMiddle(short)
-  const whole = text === name ? undefined : name
-  return html`<a href=${href} title=${whole} aria-label=${whole}><bdi>${text}</bdi></a>`
 }
