@@ -162,7 +162,7 @@ t.test(
       t.match(headers, { 'content-encoding': 'gzip', vary: /accept-encoding/i }, at)
       t.equal(gunzipSync(rawPayload).toString(), plain.payload, at)
     }
-    const [main = ''] = addresses.filter(at => /main\.[tj]s$/.test(at))
+    const [main = ''] = addresses.filter(at => /main\.[tj]sx?$/.test(at))
     for (const at of [
       main.replace(/files\/[^/]+/, 'files/another-version'),
       main.replace('client/main', 'client/../session'),

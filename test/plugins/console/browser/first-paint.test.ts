@@ -64,7 +64,7 @@ async function tryConsole({ app, world, origin, openAs, ready, violationsOf }: S
       const { page } = await openAs(world.tenant, '/', { viewport: { width, height: 800 } })
       await ready(page)
       const { page: before } = { page: await page.context().newPage() }
-      await before.route(/\/client\/main\.[tj]s$/, route => route.abort())
+      await before.route(/\/client\/main\.[tj]sx?$/, route => route.abort())
       for (const path of ['/', '/catalog']) {
         await page.goto(origin + path)
         await ready(page)
