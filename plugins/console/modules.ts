@@ -90,7 +90,7 @@ export const importMap = JSON.stringify({
   },
 })
 
-const IMPORT = /^(?:import|export)\s(?!type\b)[^'"]*?from\s+['"]([^'"]+)['"]|^import\s+'([^']+)'/gm
+const IMPORT = /^(?:import|export)\s(?!type\b)[^'"]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]/gm
 
 /**
  * The addresses of all modules that a module loads at once, itself included, for `modulepreload`: without them a browser
