@@ -132,7 +132,8 @@ function renderCell<Row>(
   const attributes = {
     class: classes.filter(Boolean).join(' ') || undefined,
     title: title?.(row),
-    'data-label': label,
+    // An attribute holds no elements.
+    'data-label': typeof label === 'string' ? label : undefined,
   }
   return isName
     ? html`<th key=${key} scope="row" ...${attributes}>${cell(row)}</th>`
