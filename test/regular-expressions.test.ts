@@ -28,7 +28,7 @@ const EXCEPTIONS: Record<string, readonly string[]> = {
   'the text is of this program, of Node or of the operator': [
     'connectors/conformance/config.ts /\\\\n|\\s*\\n\\s*/',
     'plugins/auth/oauth/providers.ts /\\/+$/',
-    "plugins/console/modules.ts /^(?:import|export)\\s(?!type\\b)[^'\"]*?from\\s+['\"]([^'\"]+)['\"]|^import\\s+['\"]([^'\"]+)['\"]/gm",
+    'plugins/console/modules.ts /^(?:import|export)\\s(?!type\\b)[^\'"]*?from\\s+[\'"]([^\'"]+)[\'"]|^import\\s+[\'"]([^\'"]+)[\'"]/gm',
     'plugins/public/doc-pages.ts /^- \\[(.+?)\\]\\((.+?)\\.md\\): (.)(.*)$/gm',
     'plugins/public/docs-site.ts /[_./]+(?=\\w)/g',
     'plugins/public/docs-site.ts /\\]\\([^)]*\\)/g',
