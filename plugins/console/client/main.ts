@@ -33,8 +33,8 @@ function App({ error }: { error: unknown }) {
       <h1 class="hidden">Tidemark</h1>
       <${Failure} what=${texts.thisPart} error=${error} retry=${() => location.reload()} />
     </main>`
-  const account = findAccountScreen(path)
-  if (account) return html`<${account} key=${path} />`
+  const AccountScreen = findAccountScreen(path)
+  if (AccountScreen) return html`<${AccountScreen} key=${path} />`
   if (offer) return html`<${TicketOffer} ...${offer} />`
   if (!who) return html`<${SignIn} />`
   // What was loaded for one user must not be shown to the next one.

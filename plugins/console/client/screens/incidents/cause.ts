@@ -6,7 +6,7 @@ import { GivenMarks } from '../../parts/chart/given-marks.ts'
 import type { ChartMark } from '../../parts/chart/points.ts'
 import { Help } from '../../parts/help.ts'
 import { Ago } from '../../parts/time.ts'
-import { Evidence } from '../evidence.ts'
+import { Evidence, RowsOf } from '../evidence.ts'
 import { listFacts } from './facts.ts'
 import { namesOf } from './names.ts'
 import { Reach } from './reach.ts'
@@ -73,7 +73,7 @@ export function Cause({ incident, lineage }: { incident: Incident; lineage: Down
       ${
         alert &&
         html`<${GivenMarks.Provider} value=${marks}
-          ><div class="incident-chart"><${Evidence} alert=${alert} /></div
+          ><div class="incident-chart"><${Evidence} alert=${alert} /><${RowsOf} alert=${alert} /></div
         ><//>`
       }
     </div>
