@@ -54,7 +54,6 @@ export function Evidence({ alert }: { alert: Alert }) {
               table=${table}
               id=${`series ${id}`}
               openedAt=${alert.created_at}
-              openedAt=${alert.created_at}
               title=${alert.rule_name}
               load=${(page: PageRequest) => loadMetricSeries({ table, id }, page)}
             />`
