@@ -1,4 +1,3 @@
-import type { TakenSamples } from './rows/row-sample.ts'
 import type Joi from 'joi'
 import type { Capability, Row, Value } from '../connectors/connector.ts'
 import type { ColumnInfo, ColumnKind, TableInfo } from '../connectors/catalog.ts'
@@ -8,6 +7,8 @@ import type { ComparedTables } from './comparison/result.ts'
 import type { Domain } from './detector/scales.ts'
 import type { Bucket } from './rows/buckets.ts'
 export type { Bucket, BucketGrid } from './rows/buckets.ts'
+import type { TakenSamples } from './rows/row-sample.ts'
+export type { RowSample, TakenSamples } from './rows/row-sample.ts'
 import type { SqlSurvey } from './sql/survey.ts'
 
 /** Which rows a check is about: those for which a boolean expression in the engine's SQL is true. */

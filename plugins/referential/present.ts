@@ -1,5 +1,5 @@
 import { formatName } from '../../connectors/catalog.ts'
-import type { TakenSamples } from '../../checks/rows/row-sample.ts'
+import type { TakenSamples } from '../../checks/check.ts'
 import { presentBucket } from '../../server/http/check-schemas.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { checkFields, limitFields } from './fields.ts'

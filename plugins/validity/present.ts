@@ -1,6 +1,6 @@
 import { presentBucket } from '../../server/http/check-schemas.ts'
 import { formatName } from '../../connectors/catalog.ts'
-import type { TakenSamples } from '../../checks/rows/row-sample.ts'
+import type { TakenSamples } from '../../checks/check.ts'
 import { presentFields } from '../../server/http/fields.ts'
 import { detailFields, listedFields } from './fields.ts'
 import { consecutiveOf, detailsOf, directionOf, type NamedRule } from './models.ts'

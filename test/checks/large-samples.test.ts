@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RowSample } from '../../checks/rows/row-sample.ts'
+import type { RowSample } from '../../checks/check.ts'
 import { mariadbAbsent } from '../helpers/mariadb.ts'
 import { check, run } from './scan-helpers.ts'
 import { mariadbStand, postgresqlStand, sqliteStand, type EngineTestDatabase } from './test-databases.ts'
