@@ -43,8 +43,7 @@ export function InvalidRows({ table, id }: { table: string; id: string }) {
         ? html`<button onClick=${() => void load()} disabled=${isBusy}>
             ${isBusy ? texts.checking : 'Check again and show invalid rows'}
           </button>`
-        : html`<h3>${texts.evidence}</h3>
-            <${SampleTable} of=${found} />
+        : html`<${SampleTable} of=${found} />
             ${found.note !== undefined && found.samples.length > 0 && html`<p class="quiet">${found.note}</p>`}
             ${found.sql && html`<${Statement} sql=${found.sql} />`}`
     }
@@ -80,6 +79,9 @@ function SampleTable({ of: { samples, count, note } }: { of: InvalidSamples }) {
   return html`<${DataTable}
     className="samples"
     label=${texts.evidence}
+    caption=${html`<caption>
+      ${texts.evidence}
+    </caption>`}
     columns=${columnsOf(samples)}
     rows=${samples}
     keyOf=${(sample: Sample) => samples.indexOf(sample)}

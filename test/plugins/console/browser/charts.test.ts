@@ -166,7 +166,7 @@ async function tryConsole(stage: Stage) {
     t.match(await page.locator('.legend').innerText(), /Threshold.*not operating/s)
     await page.getByRole('button', { name: 'Check again and show invalid rows' }).click()
     await page.locator('table.samples tbody tr').first().waitFor()
-    t.equal(await page.locator('table.samples tbody tr').count(), 10)
+    t.equal(await page.locator('table.samples tbody tr').count(), 20)
     t.strictSame(await violationsOf(page), [])
     await page.context().close()
   })
