@@ -27,6 +27,8 @@ const MAX_BYTES = 64 * 1024
 /** The SELECT of a rule's invalid rows and how to read a sample from one of its rows. */
 export interface SampleQuery {
   select: Sql
+  /** The same rows with all of their columns, as a person would ask for them. */
+  plain: Sql
   readSample(row: Row, index: number): RowSample
 }
 
@@ -78,8 +80,9 @@ export function sampleQuery(
   if ('select' in source) {
     if (hideSelectRows) return hiddenSampleQuery(source.rows ?? source.select, count, dialect)
     const pick = (row: Row) => (info && info.name in row ? row[info.name] : row)
+    const select = dialect.limit(source.select, count)
     return {
-      select: dialect.limit(source.select, count),
+      ...{ select, plain: select },
       readSample: (row, index) => ({
         row_id: rowId(keys, row, index),
         value: toPresentable(pick(row)),
@@ -108,6 +111,7 @@ export function sampleQuery(
   const select = sql`select ${outputs.length > 0 ? join(outputs) : sql`1`} from ${from} where ${where}`
   return {
     select: dialect.limit(select, count),
+    plain: dialect.limit(sql`select * from ${from} where ${where}`, count),
     readSample(row, index) {
       const read = (position: number) => {
         const value = row[outputName(position, 0)] ?? row[outputName(position, 1)] ?? null
@@ -144,6 +148,7 @@ function outputName(column: number, part: number): string {
 function hiddenSampleQuery(select: Sql, count: number, dialect: Dialect): SampleQuery {
   return {
     select: dialect.limit(sql`select 1 as ${dialect.quote('s0')} from (${select}) h`, count),
+    plain: dialect.limit(select, count),
     readSample: (_, index) => ({ row_id: index + 1, value: null, is_hidden: true }),
   }
 }
@@ -196,10 +201,10 @@ async function takeWholeRows(
   options: SampleOptions,
   run: (statement: Sql) => ReturnType<Connection['query']>,
 ): Promise<TakenSamples | undefined> {
-  const { select, readSample } = sampleQuery(item, limit, { ...options, wholeRows: true })
+  const { select, plain, readSample } = sampleQuery(item, limit, { ...options, wholeRows: true })
   try {
     const taken = limitSamples(await run(select), readSample)
-    return { ...taken, samplesSql: item.context.dialect.render(select) }
+    return { ...taken, samplesSql: item.context.dialect.render(plain) }
   } catch (thrown) {
     if (thrown instanceof ConnectorError && FALLBACK_KINDS.includes(thrown.kind)) return undefined
     throw thrown

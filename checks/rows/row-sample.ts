@@ -17,6 +17,6 @@ export interface RowSample {
 export interface TakenSamples {
   samples: RowSample[]
   samplesNote?: string
-  /** The statement that read whole rows. */
+  /** A statement that selects the rows, where whole ones are asked for. */
   samplesSql?: { text: string; values: unknown[] }
 }

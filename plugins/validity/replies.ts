@@ -127,7 +127,7 @@ const checked = exampleRecord(
       note: samplesNoteReply,
       sql: record({ text: Joi.string(), values: Joi.array().items(Joi.any()) })
         .optional()
-        .description('What read them, of whole rows.'),
+        .description('A statement that selects them, with `whole_rows`.'),
     }).description('Up to sample_limit rows; none unless query_access_level is full.'),
     warnings,
     parts: partsReply.optional(),

@@ -24,7 +24,7 @@ const { uuid } = await send('POST', `/validity/${asset.id}`, {
 const check = async (body: object) =>
   (await send('POST', `/validity/${asset.id}/${uuid}/check`, body)).invalid_samples
 
-t.test('whole rows have all columns but those of personal data, and the SQL that reads them', async t => {
+t.test('whole rows have all columns but those of personal data, and the SQL that selects them', async t => {
   const { samples, sql } = await check({ whole_rows: true })
   t.match(samples, [
     {
@@ -34,7 +34,7 @@ t.test('whole rows have all columns but those of personal data, and the SQL that
     },
   ])
   t.notOk('is_hidden' in samples[0], 'its value is shown')
-  t.match(sql.text, /"city"/)
+  t.match(sql.text, /^select \* from "public"."people" where .* limit 10$/)
   t.notMatch(JSON.stringify(samples), 'b@example.com')
 })
 
