@@ -2,11 +2,13 @@ import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { AlertTitle } from './alert-title.ts'
 import type { AlertOverview, OverviewScope } from './dimensions.ts'
+import type { IncidentsApi } from './incidents-api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
 import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup, ReachLookup } from './look-ups.ts'
 import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
+export type { IncidentsApi, TableIncident } from './incidents-api.ts'
 export type {
   BrokenClause,
   ContractLookup,
@@ -301,27 +303,6 @@ export interface AlertsApi {
 export type SweepStep = (log: Pick<Logger, 'error'>) => Promise<number>
 
 export type SweepStepName = 'woken' | 'postponed' | 'escalated' | 'resent' | 'ended' | 'disabled' | 'digested'
-
-/** Alerts that belong together, as `server.plugins.alerts.incidents`. */
-export interface IncidentsApi {
-  /** Groups alerts that have no incident, follows those that have one, and sends what is to be sent. */
-  update(
-    trx: Transaction,
-    alertIds: readonly string[],
-  ): Promise<{ grouped: number; changed: number; ended: number }>
-  /** Merges and splits active incidents by the lineage of now. A job does so every ten minutes. */
-  review(trx: Transaction): Promise<void>
-  /** Incidents with alerts of a table that were opened since a time, the latest first. */
-  listOf(trx: Transaction, tableId: string, range: { since: Date; limit: number }): Promise<TableIncident[]>
-}
-
-/** An incident, as the history of a table names it. */
-export interface TableIncident {
-  title: string
-  status: string
-  /** When the problem began, where that is known, else when it was found. */
-  at: Date
-}
 
 /** Alerts and a destination to look at, as `server.plugins.alerts.demo`. Nothing leaves the process. */
 export interface DemoAlerts {

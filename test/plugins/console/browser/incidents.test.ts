@@ -16,7 +16,7 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
   t.test('an alert leads to its incident, which has the cause, the alerts and what is affected', async t => {
     const { page, faults } = await openAs(tenant, `/alerts/${world.alertIds[0]}`)
     await ready(page)
-    await page.getByRole('link', { name: 'Incident', exact: true }).click()
+    await page.locator('article a[href^="/incidents/"]').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     t.match(page.url(), /\/incidents\/[0-9a-f-]{36}$/)
     await page.locator(`a[href="/alerts/${world.alertIds[0]}"]`).first().waitFor()

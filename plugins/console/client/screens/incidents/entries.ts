@@ -1,4 +1,4 @@
-import type { Activity } from '../timeline/timeline.ts'
+import type { Activity } from '../timeline/activity.ts'
 import type { Incident } from './requests.ts'
 
 type Message = Incident['messages'][number]

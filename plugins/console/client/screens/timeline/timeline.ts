@@ -6,20 +6,11 @@ import { html, type Children } from '../../lib/html.ts'
 import { canWrite } from '../../lib/session.ts'
 import { Ago } from '../../parts/time.ts'
 import { incidentTexts as texts } from '../incidents/texts.ts'
+import type { Activity } from './activity.ts'
 
 const COMMENT: FieldSpec[] = [
   { ...{ name: 'comment', label: 'Comment', kind: 'long' }, ...{ isRequired: true, maxLength: 5_000 } },
 ]
-
-/** An entry of the timeline of an alert or an incident. */
-export interface Activity {
-  id: string
-  activity_type: string
-  actor_type: string
-  actor_name: string | null
-  metadata: object
-  created_at: string
-}
 
 /** What happened to an alert or an incident, in the given order, and a field for a comment above. */
 export function Timeline<Entry extends Activity>({
