@@ -31,7 +31,6 @@ const PACKAGES: Record<string, string> = {
   preact: fileURLToPath(import.meta.resolve('preact')),
   'preact/hooks': fileURLToPath(import.meta.resolve('preact/hooks')),
   [JSX_RUNTIME]: fileURLToPath(import.meta.resolve(JSX_RUNTIME)),
-  htm: fileURLToPath(import.meta.resolve('htm')),
   uplot: join(packageFolder('uplot'), 'dist/uPlot.esm.js'),
 }
 

@@ -3,9 +3,9 @@ import type { FormState } from '../forms/form.ts'
 import { buildBody, type FieldSpec, type Values } from '../forms/schema.ts'
 import type { Limit } from './past.ts'
 import { withoutWindow } from './scope-specs.ts'
-import { sideNames } from './comparison-result.ts'
+import { sideNames } from './comparison-result.tsx'
 import { hasLimit } from './specs.ts'
-import type { PreviewInput } from './preview.ts'
+import type { PreviewInput } from './preview.tsx'
 import { dryRunCheck, type CheckKind, type DryRun } from './requests.ts'
 
 /** Fields that change neither what is measured nor what is learned of it. */

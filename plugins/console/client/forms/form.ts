@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from 'tidemark/client'
-import { describeError } from '../parts/states.ts'
+import { describeError } from '../parts/states.tsx'
 import { formTexts } from './texts.ts'
 import { buildBody, findProblem, readValues, type FieldSpec, type FieldValue, type Values } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { notify } from '../parts/notices.ts'
-import { describeError } from '../parts/states.ts'
+import { notify } from '../parts/notices.tsx'
+import { describeError } from '../parts/states.tsx'
 import { texts } from '../texts.ts'
 
 /**

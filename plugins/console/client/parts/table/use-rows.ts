@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys.ts'
 import { canWrite } from '../../lib/session.ts'
 import { texts } from '../../texts.ts'
-import { toggled, type Selection } from './table-head.ts'
+import { toggled, type Selection } from './table-head.tsx'
 
 interface RowActions<Row> {
   /** What a row is, in the help of the keys. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
-import { notify } from '../../parts/notices.ts'
-import { describeError } from '../../parts/states.ts'
+import { notify } from '../../parts/notices.tsx'
+import { describeError } from '../../parts/states.tsx'
 import { texts } from '../../texts.ts'
 import {
   chooseNearest,

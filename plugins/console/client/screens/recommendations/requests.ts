@@ -1,5 +1,5 @@
 import { api } from '../../lib/api.ts'
-import type { PageOfList } from '../../parts/paging.ts'
+import type { PageOfList } from '../../parts/paging.tsx'
 
 export const KINDS = ['validity', 'metric', 'referential', 'comparison', 'freshness'] as const
 export const STATUSES = ['applied', 'dismissed', 'removed', 'noisy'] as const

@@ -1,0 +1,79 @@
+import type { Table } from 'tidemark/client'
+import { inWords } from '../lib/format.ts'
+import { texts } from '../texts.ts'
+
+/** How a status looks: a colour and a shape, beside its word. */
+export type Tone = 'ok' | 'warning' | 'critical' | 'unknown' | 'info'
+
+/** A shape for each tone, so that colour is never the only sign. */
+const SHAPES: Record<Tone, string> = {
+  ok: 'M8 2.500a5.500 5.500 0 1 0 0 11 5.500 5.500 0 0 0 0-11z',
+  warning: 'M8 2 14.500 13.500h-13z',
+  critical: 'M8 1.500 14.500 8 8 14.500 1.500 8z',
+  info: 'M3 3h10v10H3z',
+  unknown: 'M8 3.200a4.800 4.800 0 1 1 0 9.600 4.800 4.800 0 0 1 0-9.600z',
+}
+
+const TONES: Record<string, Tone> = {
+  critical: 'critical',
+  failing: 'critical',
+  fail: 'critical',
+  high: 'critical',
+  stale: 'critical',
+  violated: 'critical',
+  failed: 'critical',
+  disconnected: 'critical',
+  error: 'critical',
+  triggered: 'critical',
+  warning: 'warning',
+  medium: 'warning',
+  warn: 'warning',
+  changed: 'warning',
+  acknowledged: 'warning',
+  retrying: 'warning',
+  degraded: 'warning',
+  ok: 'ok',
+  healthy: 'ok',
+  pass: 'ok',
+  passing: 'ok',
+  fresh: 'ok',
+  ready: 'ok',
+  connected: 'ok',
+  completed: 'ok',
+  delivered: 'ok',
+  resolved: 'ok',
+  succeeded: 'ok',
+  info: 'info',
+  low: 'info',
+  snoozed: 'info',
+  dismissed: 'info',
+  learning: 'info',
+}
+
+export const toneOf = (status: string | null | undefined): Tone =>
+  TONES[(status ?? '').toLowerCase()] ?? 'unknown'
+
+export function Shape({ tone }: { tone: Tone }) {
+  return (
+    <svg class={`shape ${tone}`} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={SHAPES[tone]} />
+    </svg>
+  )
+}
+
+/** A status as a shape and a word. @param props.word what stands for the code of the API */
+export function Status({ status, word }: { status: string | null | undefined; word?: string }) {
+  const text = word ?? inWords((status ?? 'unknown').toLowerCase())
+  return (
+    <span class="status">
+      <Shape tone={toneOf(status)} />
+      {text}
+    </span>
+  )
+}
+
+/** How many checks do what; no green sign while one has no result. */
+export function CheckCounts({ quality }: { quality: Table['quality'] }) {
+  const isOpen = quality.status === 'passing' && quality.pending > 0
+  return <Status status={isOpen ? 'pending' : quality.status} word={texts.checksOf(quality)} />
+}

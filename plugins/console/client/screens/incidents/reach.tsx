@@ -1,0 +1,87 @@
+import type { ComponentChildren } from 'preact'
+import { countOf } from '../../lib/format.ts'
+import { tableAddress } from '../../lib/router.ts'
+import { Loaded } from '../../parts/states.tsx'
+import type { LineageReply, Node } from '../lineage/graph.ts'
+import type { Downstream, Incident } from './requests.ts'
+import { countOwners, listDownstream } from './strip-nodes.ts'
+import { incidentTexts as texts } from './texts.ts'
+
+type Root = Incident['root_cause']
+
+/** Names of each kind that are shown; the lineage has all. */
+const MAX_NAMED = 8
+
+/** How much is made from the table of the cause, what it is, and who owns it. */
+export function Reach({ root, lineage }: { root: Root; lineage: Downstream }) {
+  return (
+    <div class="incident-reach">
+      <h3>{texts.reach}</h3>
+      <Loaded of={lineage} what={texts.reach.toLowerCase()} rows={3}>
+        {(reply: LineageReply | null) =>
+          reply === null || reply.nodes.length <= 1 ? (
+            <p class="quiet">{texts.nothingMade}</p>
+          ) : (
+            <ReachLists root={root} reply={reply} />
+          )
+        }
+      </Loaded>
+    </div>
+  )
+}
+
+function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
+  const nodes = listDownstream(reply, root.asset_id)
+  const isTable = ({ is_external: isOutside, asset_type: kind }: Node) => !isOutside || kind === 'dataset'
+  const lists: [name: string, names: ComponentChildren[]][] = [
+    [countOf(nodes.filter(isTable).length, 'table'), nodes.filter(isTable).map(nameOf)],
+    [
+      countOf(nodes.filter(node => !isTable(node)).length, 'dashboard'),
+      nodes.filter(node => !isTable(node)).map(nameOf),
+    ],
+    [
+      countOf(countOwners(nodes).size, 'owner'),
+      [...countOwners(nodes)].map(([name, count]) => (
+        <span key={name}>
+          <bdi>{name}</bdi> <span class="quiet">{texts.owns(count)}</span>
+        </span>
+      )),
+    ],
+  ]
+  return (
+    <>
+      <dl class="reach">
+        {lists.map(([name, names]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {names.length === 0 ? <span class="quiet">–</span> : names.slice(0, MAX_NAMED)}
+              {names.length > MAX_NAMED && (
+                <a href={tableAddress(root.qualified_name, 'lineage')}>
+                  {texts.moreNames(names.length - MAX_NAMED)}
+                </a>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {!reply.is_complete && <p class="quiet">{texts.notFollowed}</p>}
+    </>
+  )
+}
+
+function nameOf({ id, name, qualified_name: whole, is_external: isOutside, url }: Node): ComponentChildren {
+  if (!isOutside)
+    return (
+      <a key={id} href={tableAddress(whole)} title={whole}>
+        <bdi>{name}</bdi>
+      </a>
+    )
+  return url ? (
+    <a key={id} href={url} target="_blank" rel="noreferrer">
+      <bdi>{name}</bdi>
+    </a>
+  ) : (
+    <bdi key={id}>{name}</bdi>
+  )
+}

@@ -1,0 +1,108 @@
+import { countOf, formatNumber } from '../../lib/format.ts'
+import { tableAddress } from '../../lib/router.ts'
+import { DataTable, type Column } from '../../parts/table/data-table.tsx'
+import type { PageOfList } from '../../parts/paging.tsx'
+import type { Selection } from '../../parts/table/table-head.tsx'
+import { recommendationTexts } from './texts.ts'
+import { Details } from './details.tsx'
+import type { Recommendation } from './requests.ts'
+
+/** What a check is called before it is there. */
+export const nameRecommendation = ({ type, column_name: column, parent, config }: Recommendation) =>
+  [
+    type,
+    column,
+    parent && `→ ${parent.table_path.split('.').at(-1)}.${parent.column_name}`,
+    type === 'comparison' && `→ ${String(config.right_source)}`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+
+const CHECK_COLUMNS: Column<Recommendation>[] = [
+  {
+    label: 'Why',
+    cellClass: 'reason',
+    cell: ({ reason, dismiss_reason: why }) => (
+      <>
+        <bdi>{reason}</bdi>
+        {why && (
+          <>
+            {' '}
+            <span class="quiet">{why}</span>
+          </>
+        )}
+      </>
+    ),
+  },
+  {
+    label: recommendationTexts.confidence,
+    className: 'right',
+    cell: ({ confidence }) => `${Math.round(confidence * 100)} %`,
+  },
+  {
+    label: 'Cost a day',
+    cellClass: 'quiet',
+    cell: ({ cost }) =>
+      cost.statements_per_day === 0
+        ? 'No further statement'
+        : `${countOf(cost.statements_per_day, 'statement')}${cost.rows_per_day === null ? '' : `, ${formatNumber(cost.rows_per_day)} rows`}`,
+  },
+]
+
+interface TableProps {
+  recommendations: readonly Recommendation[]
+  place: number
+  paging: PageOfList
+  openId: string | null
+  toggleDetails: (recommendation: Recommendation) => void
+  selection: Selection<Recommendation> | false | undefined
+}
+
+/** Recommendations by table, with details of the one that is open. */
+export function RecommendationTable({
+  recommendations,
+  place,
+  paging,
+  openId,
+  toggleDetails,
+  selection,
+}: TableProps) {
+  const columns: Column<Recommendation>[] = [
+    {
+      label: recommendationTexts.check,
+      isName: true,
+      cell: recommendation => (
+        <button
+          class="link"
+          aria-expanded={recommendation.id === openId}
+          onClick={() => toggleDetails(recommendation)}
+        >
+          <bdi>{nameRecommendation(recommendation)}</bdi>
+        </button>
+      ),
+    },
+    ...CHECK_COLUMNS,
+  ]
+  return (
+    <DataTable
+      label={recommendationTexts.title}
+      className="recommendations"
+      columns={columns}
+      rows={recommendations}
+      place={place}
+      selection={selection}
+      paging={paging}
+      group={{
+        keyOf: (recommendation: Recommendation) => recommendation.asset_id,
+        title: ({ asset_id: table, table_path: path }: Recommendation) => (
+          <a href={tableAddress(table)}>
+            <bdi>{path}</bdi>
+          </a>
+        ),
+      }}
+      details={(recommendation: Recommendation) =>
+        recommendation.id === openId && <Details recommendation={recommendation} />
+      }
+    />
+  )
+}
