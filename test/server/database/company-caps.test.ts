@@ -211,7 +211,13 @@ const BOUNDED: Readonly<Record<string, readonly string[]>> = {
     ...['idempotent_replies', 'onboarding_events', 'prospects', 'runs'],
     ...['schema_baselines', 'tickets'],
   ],
-  'invitations, which are capped': ['users', 'identities', 'user_preferences', 'onboarding_chapters'],
+  'invitations, which are capped': [
+    'users',
+    'identities',
+    'user_preferences',
+    'onboarding_chapters',
+    'password_resets',
+  ],
   'a number in the code': [
     ...['companies', 'audit_heads', 'lineage_namespaces', 'lineage_runs', 'lineage_run_ends', 'team_members'],
     'sessions',

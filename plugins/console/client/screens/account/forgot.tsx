@@ -4,7 +4,6 @@ import { Fields, Form } from '../../forms/fields.tsx'
 import { useForm } from '../../forms/form.ts'
 import { bodyOf } from '../../lib/api.ts'
 import { pageSettings } from '../../lib/page-settings.ts'
-import { texts } from '../../texts.ts'
 import { Card } from '../sign-in.tsx'
 import { emailField } from './register.tsx'
 
