@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, extname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
@@ -108,7 +108,9 @@ await t.test('the package holds what a server needs, and no more', async t => {
     'dist/plugins/alerts/destinations/conformance.js',
     ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
     ...['assets', 'docs'].flatMap(folder =>
-      readdirSync(join(source, 'plugins/public', folder)).map(name => `plugins/public/${folder}/${name}`),
+      readdirSync(join(source, 'plugins/public', folder), { recursive: true, encoding: 'utf8' })
+        .filter(name => extname(name) !== '')
+        .map(name => `plugins/public/${folder}/${name}`),
     ),
   ]) {
     t.ok(paths.includes(path), path)
