@@ -35,7 +35,12 @@ export function contextFields(activity: Joi.Schema) {
     })
       .label('AlertIncident')
       .allow(null)
-      .example(null),
+      .example({
+        id: '0197f5e2-9a00-7b4e-8c11-5d3e7f2a1b90',
+        title: 'orders: 3 h old, expected every 1 h',
+        status: 'open',
+        is_cause: true,
+      }),
     upstream: record({
       table_count: count.description('All tables from which its table is made.'),
       unwatched_count: count.description('Those without an active check.'),
