@@ -5,7 +5,14 @@ import type { AlertOverview, OverviewScope } from './dimensions.ts'
 import type { IncidentsApi } from './incidents-api.ts'
 import type { Transaction } from '../../server/database/database.ts'
 import type { Registry } from '../../server/registry.ts'
-import type { BrokenClause, ContractLookup, DemoReceiver, LineageLookup, ReachLookup } from './look-ups.ts'
+import type {
+  BrokenClause,
+  ContractLookup,
+  DemoReceiver,
+  LineageLookup,
+  NamedOwner,
+  ReachLookup,
+} from './look-ups.ts'
 import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
 export type { IncidentsApi, TableIncident } from './incidents-api.ts'
@@ -15,7 +22,9 @@ export type {
   DemoReceiver,
   JobRun,
   LineageLookup,
+  NamedOwner,
   ReachLookup,
+  ReachedAsset,
 } from './look-ups.ts'
 export type { AlertOverview, Dimension, OverviewScope } from './dimensions.ts'
 export type { LastPass, OwnedAssets, PastOfAlert, Unwatched, WatchLookup } from './watch-lookup.ts'
@@ -162,10 +171,7 @@ export interface OwnerLookup {
    */
   ownedAssetsQuery(trx: Transaction, owner: string): Promise<OwnedAssets>
   /** The owners in force of assets, by their ids; one without owners is missing. */
-  ownersOf(
-    trx: Transaction,
-    assetIds: readonly string[],
-  ): Promise<Map<string, { name: string; email: string | null }[]>>
+  ownersOf(trx: Transaction, assetIds: readonly string[]): Promise<Map<string, NamedOwner[]>>
   /** The addresses to which mail for the owners of an asset may go. */
   listAddresses(trx: Transaction, assetId: string): Promise<string[]>
 }

@@ -54,7 +54,7 @@ export interface NamedOwner {
   email: string | null
 }
 
-/** A table, or a thing outside the catalog, that is made from the table of an alert. */
+/** A table, or a thing outside the catalog, that is made from another table. */
 export interface ReachedAsset {
   id: string
   name: string

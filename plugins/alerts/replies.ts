@@ -189,8 +189,11 @@ function trendsRecord(kinds: readonly AlertKind[]) {
   }).label('AlertTrends')
 }
 
+/** An alert as lists and incidents show it. */
+export const alertReply = (kinds: readonly AlertKind[]) => record(alertFields(kinds)).label('Alert')
+
 export function alertReplies(kinds: readonly AlertKind[]) {
-  const alert = record(alertFields(kinds)).label('Alert')
+  const alert = alertReply(kinds)
   return {
     alerts: reply(inNestedPage(alert)),
     inbox: reply(

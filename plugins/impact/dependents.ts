@@ -1,5 +1,6 @@
 import type { Transaction } from '../../server/database/database.ts'
 import type { ImpactDeps } from './deps.ts'
+import type { NamedOwner, ReachedAsset } from '../alerts/api.ts'
 import type { GraphNode } from '../lineage/api.ts'
 import type { Owner } from '../owners/api.ts'
 
@@ -7,17 +8,11 @@ import type { Owner } from '../owners/api.ts'
 export type Certainty = 'certain' | 'possible'
 
 /** What is made from a table: a table, or a thing outside the catalog such as a dashboard. */
-export interface Dependent {
-  id: string
-  name: string
-  qualifiedName: string
-  assetType: string
-  url: string | null
-  distance: number
+export interface Dependent extends ReachedAsset {
   certainty: Certainty
   /** The columns of it that are hit; null where they are not known, empty where the rows are. */
   columns: string[] | null
-  owners: { name: string; email: string | null }[]
+  owners: NamedOwner[]
 }
 
 export interface Dependents {

@@ -88,7 +88,7 @@ async function createReset(
   )
   await audit(
     trx,
-    // Whoever asks is not signed in.
+    // The person who asks is not signed in.
     { companyId, actor: 'system', ...origin },
     { action: 'user.password_reset_requested', target: { type: 'user', id: userId } },
   )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readUrl } from '../../../plugins/console/client/screens/source/url-values.ts'
-import { readScript } from '../../../plugins/console/client/screens/source/grant-script.ts'
+import { fillInNames, readScript } from '../../../plugins/console/client/screens/source/grant-script.ts'
 
 const field = (name: string) => ({ name: `connection_config.${name}`, label: name, kind: 'text' as const })
 const specs = [
@@ -45,3 +45,14 @@ t.test('each engine with logins has a script in the documentation', async t => {
   t.equal(readScript(page, 'sqlite'), '')
   t.equal(readScript(page, 'unknown'), '')
 })
+
+t.test(
+  'the script names the database and the user of the form, also where one is called as the other in the example',
+  async t => {
+    const script = 'grant connect on database shop to tidemark;'
+    const fill = (database: string, username: string) =>
+      fillInNames(script, { 'connection_config.database': database, 'connection_config.username': username })
+    t.equal(fill('tidemark', 'reader'), 'grant connect on database tidemark to reader;')
+    t.equal(fill('My Shop', ''), script, 'names that would have to be quoted stay as in the example')
+  },
+)

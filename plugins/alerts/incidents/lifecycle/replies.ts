@@ -2,7 +2,7 @@ import Joi from 'joi'
 import { held, inData, inNestedPage, pageFields, record, reply } from '../../../../server/http/envelopes.ts'
 import { SEVERITIES, SYMPTOMS, type AlertKind } from '../../api.ts'
 import { MEMBERSHIP_REASONS } from '../grouping/membership.ts'
-import { alertFields } from '../../replies.ts'
+import { alertReply } from '../../replies.ts'
 import { assigneeReply } from '../../people/assignee.ts'
 import { activityReply } from '../../people/timeline.ts'
 import { ACTIVITY_TYPES, INCIDENT_STATUSES } from '../models.ts'
@@ -170,10 +170,9 @@ const summary = record({
 
 export function incidentReplies(kinds: readonly AlertKind[]) {
   const incident = record(incidentFields(kinds)).label('Incident')
-  const causeAlert = record(alertFields(kinds)).label('Alert')
   const detailed = record({
     ...incidentFields(kinds),
-    cause_alert: causeAlert
+    cause_alert: alertReply(kinds)
       .allow(null)
       .description('The alert that is named as the cause; null of another finding.'),
     last_run: run

@@ -32,20 +32,7 @@ export function Field({ form, spec, isNew = true }: { form: FormState; spec: Fie
     'aria-required': isRequired ? 'true' : undefined,
     onBlur: () => form.check(spec),
   }
-  const notes = (
-    <>
-      {hint && (
-        <span class="note" id={`${name}-hint`}>
-          {hint}
-        </span>
-      )}
-      {problem && (
-        <span class="bad" id={`${name}-problem`}>
-          {problem}
-        </span>
-      )}
-    </>
-  )
+  const notes = <FieldNotes name={name} hint={hint} problem={problem} />
   if (kind === 'flag')
     return (
       <div class="field flag">
@@ -185,6 +172,23 @@ export function Checkboxes({ form, spec }: { form: FormState; spec: FieldSpec })
           <bdi>{text}</bdi>
         </label>
       ))}
+      <FieldNotes name={name} hint={hint} problem={problem} />
+    </fieldset>
+  )
+}
+
+/** What a field is for, and what is wrong with it, by the ids that describe it. */
+export function FieldNotes({
+  name,
+  hint,
+  problem,
+}: {
+  name: string
+  hint?: string | undefined
+  problem?: string | undefined
+}) {
+  return (
+    <>
       {hint && (
         <span class="note" id={`${name}-hint`}>
           {hint}
@@ -195,7 +199,7 @@ export function Checkboxes({ form, spec }: { form: FormState; spec: FieldSpec })
           {problem}
         </span>
       )}
-    </fieldset>
+    </>
   )
 }
 

@@ -67,6 +67,33 @@ export function Empty({
   )
 }
 
+/** The whole screen in place of a record that is not there, with the way to the others. */
+export function MissingPage({
+  title,
+  href,
+  back,
+  children,
+}: {
+  title: string
+  /** Where the others are, and what the link says. */
+  href: string
+  back: string
+  children?: ComponentChildren
+}) {
+  return (
+    <div class="page">
+      <Empty title={title} isScreen={true}>
+        {children}
+        <p>
+          <a class="button" href={href}>
+            {back}
+          </a>
+        </p>
+      </Empty>
+    </div>
+  )
+}
+
 type Render<T> = (data: T) => ComponentChildren
 
 /**

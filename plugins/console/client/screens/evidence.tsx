@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import type { Alert } from 'tidemark/client'
 import { inWords } from '../lib/format.ts'
 import { tableAddress } from '../lib/router.ts'
@@ -6,7 +7,6 @@ import { InvalidRows } from '../parts/invalid-rows.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { SeriesChart } from '../parts/series-chart.tsx'
 import {
-  type PageRequest,
   readHours,
   loadFreshnessSeries,
   loadMetricSeries,
@@ -40,81 +40,92 @@ export function Evidence({ alert }: { alert: Alert }) {
   const id = rule_id ?? ''
   if (alert.event_type === 'metric_anomaly')
     return (
-      <section>
-        <h3>
-          {inWords(details.metric_type ?? '')} {details.column_name}
-          <Help page="detection#what-is-judged" about={texts.expected} />
-        </h3>
-        {details.groups ? (
-          <p class="quiet">Groups have their own series; the API lists them.</p>
-        ) : (
-          <SeriesChart
-            table={table}
-            id={`series ${id}`}
-            openedAt={alert.created_at}
-            title={alert.rule_name}
-            load={(page: PageRequest) => loadMetricSeries({ table, id }, page)}
-          />
-        )}
-      </section>
+      <ChartSection
+        alert={alert}
+        heading={`${inWords(details.metric_type ?? '')} ${details.column_name ?? ''}`}
+        help="detection#what-is-judged"
+        about={texts.expected}
+        id={`series ${id}`}
+        title={alert.rule_name}
+        load={details.groups ? undefined : page => loadMetricSeries({ table, id }, page)}
+      />
     )
   if (alert.event_type === 'validity_failure')
     return (
-      <section>
-        <h3>
-          {alert.rule_name}
-          <Help page="validity#run-it-and-look-back" about={alert.rule_name} />
-        </h3>
-        <SeriesChart
-          table={table}
-          id={`series ${id}`}
-          openedAt={alert.created_at}
-          title={alert.rule_name}
-          unit="%"
-          threshold={details.threshold}
-          load={(page: PageRequest) => loadRuleSeries({ table, id }, page)}
-        />
-      </section>
+      <ChartSection
+        alert={alert}
+        heading={alert.rule_name}
+        help="validity#run-it-and-look-back"
+        about={alert.rule_name}
+        id={`series ${id}`}
+        title={alert.rule_name}
+        unit="%"
+        threshold={details.threshold}
+        load={page => loadRuleSeries({ table, id }, page)}
+      />
     )
   if (alert.event_type === 'referential_failure')
     return (
-      <section>
-        <h3>
-          {alert.rule_name}
-          <Help page="checks#referential-checks" about={alert.rule_name} />
-        </h3>
-        <SeriesChart
-          table={table}
-          id={`series ${id}`}
-          openedAt={alert.created_at}
-          title={alert.rule_name}
-          load={(page: PageRequest) => loadReferentialSeries({ table, id }, page)}
-        />
-      </section>
+      <ChartSection
+        alert={alert}
+        heading={alert.rule_name}
+        help="checks#referential-checks"
+        about={alert.rule_name}
+        id={`series ${id}`}
+        title={alert.rule_name}
+        load={page => loadReferentialSeries({ table, id }, page)}
+      />
     )
   if (alert.event_type === 'comparison_failure') return <ComparisonEvidence alert={alert} />
   if (alert.event_type === 'freshness_violation')
     return (
-      <section>
-        <h3>
-          {texts.freshness}
-          <Help page="freshness#how-it-is-judged" about={texts.freshness} />
-        </h3>
-        <SeriesChart
-          table={table}
-          id={`freshness ${table}`}
-          openedAt={alert.created_at}
-          title={texts.ageOverTime}
-          unit="h"
-          threshold={readHours(details.sla_threshold ?? null)}
-          load={(page: PageRequest) => loadFreshnessSeries(table, page)}
-        />
-      </section>
+      <ChartSection
+        alert={alert}
+        heading={texts.freshness}
+        help="freshness#how-it-is-judged"
+        about={texts.freshness}
+        id={`freshness ${table}`}
+        title={texts.ageOverTime}
+        unit="h"
+        threshold={readHours(details.sla_threshold ?? null)}
+        load={page => loadFreshnessSeries(table, page)}
+      />
     )
   if (alert.event_type === 'schema_change') return <ChangedParts alert={alert} details={details} />
   return (
     <section>
       <p>{alert.message}</p>
+    </section>
+  )
+}
+
+/** The chart of what an alert is about, with the alert marked. @param props.load undefined where there is no one series */
+function ChartSection({
+  alert,
+  heading,
+  help,
+  about,
+  load,
+  ...chart
+}: {
+  alert: Alert
+  heading: string
+  /** The section of the documentation, and what it is about. */
+  help: string
+  about: string
+  load: ComponentProps<typeof SeriesChart>['load'] | undefined
+} & Pick<ComponentProps<typeof SeriesChart>, 'id' | 'title' | 'unit' | 'threshold'>) {
+  return (
+    <section>
+      <h3>
+        {heading}
+        <Help page={help} about={about} />
+      </h3>
+      {load ? (
+        <SeriesChart {...chart} table={alert.asset_id} openedAt={alert.created_at} load={load} />
+      ) : (
+        <p class="quiet">Groups have their own series; the API lists them.</p>
+      )}
     </section>
   )
 }

@@ -11,7 +11,7 @@ import { useTitle } from '../parts/frame.tsx'
 import { Help } from '../parts/help.tsx'
 import { notify } from '../parts/notices.tsx'
 import { readOffset, type PageOfList } from '../parts/paging.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
+import { Empty, Loaded, MissingPage } from '../parts/states.tsx'
 import { scheduleTexts } from './schedule/texts.ts'
 import type { ScreenProps } from './props.ts'
 import { ScheduleForm, type ScheduleBody } from './schedule/schedule-form.tsx'
@@ -119,17 +119,7 @@ function SchedulePage({ id }: { id: string }) {
   )
   const uses = useData(`uses of ${id}`, signal => loadUses(id, signal))
   if (isMissing(asked.error))
-    return (
-      <div class="page">
-        <Empty title="This schedule does not exist" isScreen={true}>
-          <p>
-            <a class="button" href={BASE}>
-              All schedules
-            </a>
-          </p>
-        </Empty>
-      </div>
-    )
+    return <MissingPage title="This schedule does not exist" href={BASE} back="All schedules" />
   const save = async (body: ScheduleBody) => {
     await api.patch('/api/v1/operating-schedules/{schedule_id}', { path, body })
     notify(scheduleTexts.saved)

@@ -1,8 +1,10 @@
+import { Fragment } from 'preact'
 import type { AlertInContext } from 'tidemark/client'
 import { formatTime } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Shape, toneOf } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { AssetName, hasPage } from '../impact/asset-name.tsx'
 import { alertTexts as texts, describeValue } from './texts.ts'
 
 type Of = { alert: AlertInContext }
@@ -155,30 +157,12 @@ function namesOf(assets: readonly Reached[], count: number) {
   return (
     <>
       {assets.map((asset, n) => (
-        <>
+        <Fragment key={asset.id}>
           {n > 0 && ', '}
-          <ReachedName key={asset.id} of={asset} />
-        </>
+          <AssetName of={asset} isTable={hasPage(asset.asset_type)} />
+        </Fragment>
       ))}
       {count > assets.length && ` ${texts.more(count - assets.length)}`}
     </>
-  )
-}
-
-/** A table of the catalog has a page; what is outside of it may have one elsewhere. */
-function ReachedName({ of: { name, qualified_name: whole, url, asset_type: kind } }: { of: Reached }) {
-  const isTable = /table|view/.test(kind)
-  if (isTable)
-    return (
-      <a href={tableAddress(whole)} title={whole}>
-        <bdi>{name}</bdi>
-      </a>
-    )
-  return url ? (
-    <a href={url} target="_blank" rel="noreferrer">
-      <bdi>{name}</bdi>
-    </a>
-  ) : (
-    <bdi>{name}</bdi>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { CopyButton } from '../../forms/secret.tsx'
 import { isMissing } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { CodeBlock } from './code-block.tsx'
 import { loadCode } from './requests.ts'
 import { codeTexts } from './texts.ts'
 
@@ -40,12 +40,7 @@ function Code({ source, id }: CodeProps) {
           <p>
             <a href="/guide/monitors">{codeTexts.guide}</a>
           </p>
-          <pre class="document" tabindex={0} role="region" aria-label={codeTexts.file}>
-            {text}
-          </pre>
-          <p>
-            <CopyButton text={text} label={codeTexts.copy} />
-          </p>
+          <CodeBlock label={codeTexts.file} text={text} copy={codeTexts.copy} />
         </>
       )}
     </Loaded>

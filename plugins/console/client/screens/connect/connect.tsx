@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks'
 import type { LineageFeed, NewApiKey, ReportedNamespace, Source } from 'tidemark/client'
-import { CopyButton } from '../../forms/secret.tsx'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { useQuery } from '../../lib/router.ts'
@@ -12,6 +11,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { frameTexts } from '../../texts/frame.ts'
+import { CodeBlock } from '../code/code-block.tsx'
 import { NewKeyDialog } from '../settings/new-key.tsx'
 import { peopleTexts } from '../settings/people-texts.ts'
 import { ArrivedList, UnmappedList } from './arrived.tsx'
@@ -175,12 +175,7 @@ function Steps({
         {stepsOf(tool, place).map(({ title, code }) => (
           <li key={title}>
             <h2>{title}</h2>
-            <pre class="document" tabindex={0} role="region" aria-label={title}>
-              {code}
-            </pre>
-            <p>
-              <CopyButton text={code} />
-            </p>
+            <CodeBlock label={title} text={code} />
           </li>
         ))}
       </ol>

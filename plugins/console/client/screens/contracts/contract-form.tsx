@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, type ContractPreview, type Table } from 'tidemark/client'
+import { FieldNotes } from '../../forms/fields.tsx'
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { navigate, useQuery } from '../../lib/router.ts'
@@ -270,17 +271,7 @@ function Named({
       <span>
         <label for={name}>{label}</label>
       </span>
-      {draw(own)}{' '}
-      {hint && (
-        <span class="note" id={`${name}-hint`}>
-          {hint}
-        </span>
-      )}
-      {problem && (
-        <span class="bad" id={`${name}-problem`}>
-          {problem}
-        </span>
-      )}
+      {draw(own)} <FieldNotes name={name} hint={hint} problem={problem} />
     </div>
   )
 }

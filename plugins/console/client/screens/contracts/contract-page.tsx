@@ -8,7 +8,7 @@ import { DataTable, type Column } from '../../parts/table/data-table.tsx'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { notify } from '../../parts/notices.tsx'
 import { Paging, readOffset } from '../../parts/paging.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Empty, Loaded, MissingPage } from '../../parts/states.tsx'
 import { Shape, Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -28,17 +28,7 @@ export function ContractPage({ name }: { name: string }) {
   const [query] = useQuery()
   const asked = useData(`contract ${name}`, signal => loadContract(name, signal))
   if (isMissing(asked.error))
-    return (
-      <div class="page">
-        <Empty title="This contract does not exist" isScreen={true}>
-          <p>
-            <a class="button" href={BASE}>
-              All contracts
-            </a>
-          </p>
-        </Empty>
-      </div>
-    )
+    return <MissingPage title="This contract does not exist" href={BASE} back="All contracts" />
   const tab = query.get('tab') ?? 'clauses'
   const tabs = [
     { id: 'clauses', name: texts.clauses },

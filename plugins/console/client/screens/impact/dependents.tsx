@@ -1,5 +1,5 @@
 import { countOf, inWords } from '../../lib/format.ts'
-import { tableAddress } from '../../lib/router.ts'
+import { AssetName, hasPage } from './asset-name.tsx'
 
 /** A table or an outside thing that is made from what an alert or a change is about. */
 export interface Dependent {
@@ -20,16 +20,6 @@ export interface Affected {
   owners: { name: string; email: string | null; assets: number }[]
   is_complete: boolean
 }
-
-/** Kinds of the catalog; others are outside of it, and have no page. */
-const KINDS_WITH_PAGE = [
-  'table',
-  'view',
-  'materialized_view',
-  'external_table',
-  'foreign_table',
-  'partitioned_table',
-]
 
 /** What is hit, the nearest first, each with its columns where they are known, and who owns it. */
 export function AffectedLists({
@@ -74,10 +64,8 @@ function DependentList({ title, of: dependents }: { title: string; of: readonly 
       <ul class="hit">
         {dependents.map(dependent => (
           <li key={dependent.id}>
-            <Name of={dependent} />
-            {!KINDS_WITH_PAGE.includes(dependent.asset_type) && (
-              <span class="quiet">{inWords(dependent.asset_type)}</span>
-            )}
+            <AssetName of={dependent} isTable={hasPage(dependent.asset_type)} />
+            {!hasPage(dependent.asset_type) && <span class="quiet">{inWords(dependent.asset_type)}</span>}
             <Columns of={dependent.columns} />
             <span class="quiet">{countOf(dependent.distance, 'step')}</span>
             {dependent.owners.length > 0 && (
@@ -89,22 +77,6 @@ function DependentList({ title, of: dependents }: { title: string; of: readonly 
         ))}
       </ul>
     </>
-  )
-}
-
-function Name({ of: { name, qualified_name: whole, asset_type: kind, url } }: { of: Dependent }) {
-  if (KINDS_WITH_PAGE.includes(kind))
-    return (
-      <a href={tableAddress(whole)} title={whole}>
-        <bdi>{name}</bdi>
-      </a>
-    )
-  return url ? (
-    <a href={url} target="_blank" rel="noreferrer">
-      <bdi>{name}</bdi>
-    </a>
-  ) : (
-    <bdi>{name}</bdi>
   )
 }
 

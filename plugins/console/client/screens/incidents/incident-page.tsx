@@ -1,7 +1,7 @@
 import { isMissing } from '../../lib/api.ts'
 import { useData, type Data } from '../../lib/data.ts'
 import { useTitle } from '../../parts/frame.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Loaded, MissingPage } from '../../parts/states.tsx'
 import { incidentTexts as texts } from './texts.ts'
 import { AlertGroups } from './alert-groups.tsx'
 import { Cause } from './cause.tsx'
@@ -16,17 +16,7 @@ export function IncidentPage({ id }: { id: string }) {
   const asked: Data<Incident> = useData<Incident>(`incident ${id}`, signal => loadIncident(id, signal))
   useTitle(asked.data ? titleOf(asked.data) : texts.incident)
   if (isMissing(asked.error))
-    return (
-      <div class="page">
-        <Empty title="There is no such incident" isScreen={true}>
-          <p>
-            <a class="button" href="/incidents">
-              {texts.all}
-            </a>
-          </p>
-        </Empty>
-      </div>
-    )
+    return <MissingPage title="There is no such incident" href="/incidents" back={texts.all} />
   return (
     <div class="page">
       <p class="path">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { countOf } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.tsx'
+import { AssetName } from '../impact/asset-name.tsx'
 import type { LineageReply, Node } from '../lineage/graph.ts'
 import type { Downstream, Incident } from './requests.ts'
 import { countOwners, listDownstream } from './strip-nodes.ts'
@@ -33,15 +34,16 @@ export function Reach({ root, lineage }: { root: Root; lineage: Downstream }) {
 function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
   const nodes = listDownstream(reply, root.asset_id)
   const isTable = ({ is_external: isOutside, asset_type: kind }: Node) => !isOutside || kind === 'dataset'
+  const { tables = [], dashboards = [] } = Object.groupBy(nodes, node =>
+    isTable(node) ? 'tables' : 'dashboards',
+  )
+  const owners = [...countOwners(nodes)]
   const lists: [name: string, names: ComponentChildren[]][] = [
-    [countOf(nodes.filter(isTable).length, 'table'), nodes.filter(isTable).map(nameOf)],
+    [countOf(tables.length, 'table'), tables.map(nameOf)],
+    [countOf(dashboards.length, 'dashboard'), dashboards.map(nameOf)],
     [
-      countOf(nodes.filter(node => !isTable(node)).length, 'dashboard'),
-      nodes.filter(node => !isTable(node)).map(nameOf),
-    ],
-    [
-      countOf(countOwners(nodes).size, 'owner'),
-      [...countOwners(nodes)].map(([name, count]) => (
+      countOf(owners.length, 'owner'),
+      owners.map(([name, count]) => (
         <span key={name}>
           <bdi>{name}</bdi> <span class="quiet">{texts.owns(count)}</span>
         </span>
@@ -70,18 +72,4 @@ function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
   )
 }
 
-function nameOf({ id, name, qualified_name: whole, is_external: isOutside, url }: Node): ComponentChildren {
-  if (!isOutside)
-    return (
-      <a key={id} href={tableAddress(whole)} title={whole}>
-        <bdi>{name}</bdi>
-      </a>
-    )
-  return url ? (
-    <a key={id} href={url} target="_blank" rel="noreferrer">
-      <bdi>{name}</bdi>
-    </a>
-  ) : (
-    <bdi key={id}>{name}</bdi>
-  )
-}
+const nameOf = (node: Node) => <AssetName key={node.id} of={node} isTable={!node.is_external} />

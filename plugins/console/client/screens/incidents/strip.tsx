@@ -2,7 +2,7 @@ import { countOf, inWords } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { Shape, toneOf, type Tone } from '../../parts/status.tsx'
-import { EdgeLines } from '../lineage/drawing.tsx'
+import { ArrowHead, EdgeLines } from '../lineage/drawing.tsx'
 import type { LineageReply, Node } from '../lineage/graph.ts'
 import { describeHealth } from '../lineage/health.tsx'
 import { layOutGraph } from '../lineage/layout.ts'
@@ -56,18 +56,7 @@ function Drawing({ incident, reply, address }: { incident: Incident; reply: Line
           aria-label={texts.strip}
         >
           <defs>
-            <marker
-              id="arrow"
-              viewBox="0 0 8 8"
-              refX="8"
-              refY="4"
-              markerWidth="8"
-              markerHeight="8"
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
-              <path d="M0 0 8 4 0 8z" />
-            </marker>
+            <ArrowHead id="arrow" />
           </defs>
           <EdgeLines edges={edges} layout={layout} trace={undefined} />
           {nodes.map(node => {

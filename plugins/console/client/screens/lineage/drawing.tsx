@@ -61,6 +61,24 @@ const middleOf = (points: readonly Point[]): Point => {
   return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }
 }
 
+/** The end of an edge, for the definitions of a drawing. */
+export function ArrowHead({ id }: { id: string }) {
+  return (
+    <marker
+      id={id}
+      viewBox="0 0 8 8"
+      refX="8"
+      refY="4"
+      markerWidth="8"
+      markerHeight="8"
+      markerUnits="userSpaceOnUse"
+      orient="auto"
+    >
+      <path d="M0 0 8 4 0 8z" />
+    </marker>
+  )
+}
+
 /** The edges below the nodes. Those that a followed column does not pass step back. */
 export function EdgeLines({
   edges,

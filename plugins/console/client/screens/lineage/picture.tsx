@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import {
+  ArrowHead,
   ColumnLines,
   EdgeLines,
   heightOf,
@@ -122,19 +123,7 @@ export function Picture(props: PictureProps) {
       >
         <defs>
           {['arrow', 'arrow-traced'].map(id => (
-            <marker
-              key={id}
-              id={id}
-              viewBox="0 0 8 8"
-              refX="8"
-              refY="4"
-              markerWidth="8"
-              markerHeight="8"
-              markerUnits="userSpaceOnUse"
-              orient="auto"
-            >
-              <path d="M0 0 8 4 0 8z" />
-            </marker>
+            <ArrowHead key={id} id={id} />
           ))}
         </defs>
         <EdgeLines edges={edges} layout={layout} trace={trace} />

@@ -6,7 +6,7 @@ import { useQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { useTitle } from '../../parts/frame.tsx'
 import { Help } from '../../parts/help.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Loaded, MissingPage } from '../../parts/states.tsx'
 import { Shape, toneOf } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -36,16 +36,9 @@ export function DestinationPage({ id }: { id: string }) {
   useTitle(asked.data?.destination.name ?? routingTexts.destination)
   if (isMissing(asked.error))
     return (
-      <div class="page">
-        <Empty title="There is no such destination" isScreen={true}>
-          <p>It may have been deleted.</p>
-          <p>
-            <a class="button" href="/routing">
-              {routingTexts.destinations}
-            </a>
-          </p>
-        </Empty>
-      </div>
+      <MissingPage title="There is no such destination" href="/routing" back={routingTexts.destinations}>
+        <p>It may have been deleted.</p>
+      </MissingPage>
     )
   const isSettings = query.get('tab') === 'settings' && canWrite()
   const tabs = [

@@ -13,7 +13,7 @@ import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { useSession, useTitle } from '../../parts/frame.tsx'
 import { Help } from '../../parts/help.tsx'
 import { notify } from '../../parts/notices.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Loaded, MissingPage } from '../../parts/states.tsx'
 import { texts } from '../../texts.ts'
 import { watchTexts } from '../../texts/watching.ts'
 import { DIGESTS_ADDRESS } from './addresses.ts'
@@ -38,17 +38,7 @@ export function DigestPage({ id }: { id: string }) {
   const title = asked.data?.digest?.name ?? (id === 'new' ? digestTexts.add : digestTexts.digest)
   useTitle(title)
   if (isMissing(asked.error) || (id === 'new' && !canWrite()))
-    return (
-      <div class="page">
-        <Empty title={digestTexts.ended} isScreen={true}>
-          <p>
-            <a class="button" href={DIGESTS_ADDRESS}>
-              {digestTexts.digests}
-            </a>
-          </p>
-        </Empty>
-      </div>
-    )
+    return <MissingPage title={digestTexts.ended} href={DIGESTS_ADDRESS} back={digestTexts.digests} />
   return (
     <div class="page">
       <p class="path">

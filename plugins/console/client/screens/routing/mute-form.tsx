@@ -13,7 +13,7 @@ import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { useTitle } from '../../parts/frame.tsx'
 import { Help } from '../../parts/help.tsx'
 import { notify } from '../../parts/notices.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Loaded, MissingPage } from '../../parts/states.tsx'
 import { texts } from '../../texts.ts'
 import { Periods } from '../schedule/schedule-form.tsx'
 import { scheduleTexts } from '../schedule/texts.ts'
@@ -32,15 +32,7 @@ export function MutePage({ id }: { id: string }) {
   useTitle(title)
   if (isMissing(asked.error) || !canWrite())
     return (
-      <div class="page">
-        <Empty title="There is no such mute window" isScreen={true}>
-          <p>
-            <a class="button" href={MUTE_ADDRESS}>
-              {routingTexts.muteWindows}
-            </a>
-          </p>
-        </Empty>
-      </div>
+      <MissingPage title="There is no such mute window" href={MUTE_ADDRESS} back={routingTexts.muteWindows} />
     )
   return (
     <div class="page">

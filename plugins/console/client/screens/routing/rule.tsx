@@ -12,7 +12,7 @@ import { ConfirmDialog } from '../../parts/confirm.tsx'
 import { useTitle } from '../../parts/frame.tsx'
 import { Help } from '../../parts/help.tsx'
 import { notify } from '../../parts/notices.tsx'
-import { Empty, Loaded } from '../../parts/states.tsx'
+import { Empty, Loaded, MissingPage } from '../../parts/states.tsx'
 import { formTexts } from '../../forms/texts.ts'
 import { routingTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
@@ -45,17 +45,7 @@ export function RulePage({ id }: { id: string }) {
   const title = asked.data?.rule?.name ?? (id === 'new' ? 'New rule' : routingTexts.rule)
   useTitle(title)
   if (isMissing(asked.error) || (id === 'new' && !canWrite()))
-    return (
-      <div class="page">
-        <Empty title="There is no such rule" isScreen={true}>
-          <p>
-            <a class="button" href={RULES_ADDRESS}>
-              {routingTexts.backToRules}
-            </a>
-          </p>
-        </Empty>
-      </div>
-    )
+    return <MissingPage title="There is no such rule" href={RULES_ADDRESS} back={routingTexts.backToRules} />
   return (
     <div class="page">
       <p class="path">

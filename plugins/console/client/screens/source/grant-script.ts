@@ -10,13 +10,13 @@ export function readScript(page: string, type: string): string {
 
 /** The script of the documentation is about the database `shop` and the user `tidemark`. */
 export function fillInNames(script: string, values: Values): string {
-  const names = { shop: values['connection_config.database'], tidemark: values['connection_config.username'] }
-  return Object.entries(names).reduce(
-    (text, [example, name]) =>
-      // Other names would have to be quoted.
-      /^[a-z_]\w*$/.test(String(name ?? ''))
-        ? text.replaceAll(new RegExp(`\\b${example}\\b`, 'g'), String(name))
-        : text,
-    script,
-  )
+  const names: Record<string, unknown> = {
+    shop: values['connection_config.database'],
+    tidemark: values['connection_config.username'],
+  }
+  return script.replaceAll(/\b(?:shop|tidemark)\b/g, example => {
+    const name = String(names[example] ?? '')
+    // Other names would have to be quoted.
+    return /^[a-z_]\w*$/.test(name) ? name : example
+  })
 }

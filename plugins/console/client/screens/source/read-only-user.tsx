@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { CopyButton } from '../../forms/secret.tsx'
 import type { Values } from '../../forms/schema.ts'
 import { useData } from '../../lib/data.ts'
 import { Help } from '../../parts/help.tsx'
 import { Loaded } from '../../parts/states.tsx'
+import { CodeBlock } from '../code/code-block.tsx'
 import { fillInNames, readScript } from './grant-script.ts'
 import { sourceTexts } from './texts.ts'
 
@@ -42,12 +42,7 @@ function Script({ type, values }: { type: string; values: Values }) {
               {sourceTexts.readOnlyText}
               <Help page="engines" about={sourceTexts.readOnlyUser} />
             </p>
-            <pre class="document" tabindex={0} role="region" aria-label={sourceTexts.readOnlyUser}>
-              {text}
-            </pre>
-            <p>
-              <CopyButton text={text} />
-            </p>
+            <CodeBlock label={sourceTexts.readOnlyUser} text={text} />
           </>
         )
       }}
