@@ -206,7 +206,7 @@ function slugOf(heading: string): string {
 
 function plainText(markdown: string): string {
   return markdown
-    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, ' ')
+    .replaceAll(/!\[[^[\]]*\]\([^()]*\)/g, ' ')
     .replaceAll(/\]\([^)]*\)/g, ' ')
     .replaceAll(/^```.*$|[`*[\]|]|-{3,}/gm, ' ')
     .replaceAll(/\s+/g, ' ')

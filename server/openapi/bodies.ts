@@ -6,8 +6,11 @@ import { exampleOf } from './examples.ts'
 import { describeSchema, jsonSchema, type JsonSchema } from './json-schema.ts'
 import { operationId } from './operation-id.ts'
 
+/** The names of bodies of one document; one that several operations take has the name of the first. */
+export type BodyNames = WeakMap<Joi.Schema, string>
+
 /** Bodies are JSON, unless a route says which content types it takes. */
-export function bodyOf(route: RequestRoute): RequestBody | undefined {
+export function bodyOf(route: RequestRoute, names: BodyNames): RequestBody | undefined {
   const { settings } = route
   const schema: unknown = settings.validate?.payload
   if (!Joi.isSchema(schema)) return undefined
@@ -21,7 +24,7 @@ export function bodyOf(route: RequestRoute): RequestBody | undefined {
   const isObject = types.includes('object') && described.properties !== undefined
   const named =
     isObject && !described['x-component']
-      ? asComponent('schemas', nameOf(schema, described, route), described)
+      ? asComponent('schemas', nameOf(schema, described, { route, names }), described)
       : described
   const json = !required && isObject ? { ...named, type: ['object', 'null'] } : named
   const contentTypes = [settings.payload?.allow ?? 'application/json'].flat()
@@ -33,10 +36,11 @@ export function bodyOf(route: RequestRoute): RequestBody | undefined {
   return { required, content: Object.fromEntries(content) }
 }
 
-/** Bodies that several operations take have the name of the first. */
-const names = new WeakMap<Joi.Schema, string>()
-
-function nameOf(schema: Joi.Schema, { properties }: JsonSchema, route: RequestRoute): string {
+function nameOf(
+  schema: Joi.Schema,
+  { properties }: JsonSchema,
+  { route, names }: { route: RequestRoute; names: BodyNames },
+): string {
   if (Object.keys(properties as object).length === 0) return 'EmptyRequest'
   const words = operationId(route).replaceAll(/([A-Z])/g, '-$1')
   const name = names.get(schema) ?? `${pascalCase(words)}Request`

@@ -1,7 +1,7 @@
 import type { RequestRoute, Server } from '@hapi/hapi'
 import type { Guard } from '../http/access.ts'
 import { emptyEnvelope } from '../http/envelopes.ts'
-import { bodyOf } from './bodies.ts'
+import { bodyOf, type BodyNames } from './bodies.ts'
 import { gatherComponents } from './components.ts'
 import { composeSchemas } from './composition.ts'
 import type { OpenApiDocument, Operation } from './document.ts'
@@ -25,9 +25,10 @@ const INTERFACE_VERSION = '1.0.0'
 export function openApi(server: Server, baseUrl: string): OpenApiDocument {
   const routes = [...server.table()].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
   const paths: OpenApiDocument['paths'] = {}
+  const names: BodyNames = new WeakMap()
   for (const route of routes) {
     const path = route.settings.app?.path ?? pathTemplate(route.path)
-    paths[path] = { ...paths[path], [route.method]: describeRoute(route) }
+    paths[path] = { ...paths[path], [route.method]: describeRoute(route, names) }
   }
   const tags = new Set(routes.flatMap(groups))
   const described = {
@@ -95,10 +96,10 @@ const SECURITY_SCHEMES = {
 }
 
 /** Describes one route: what it takes, what it answers, and who may call it. */
-export function describeRoute(route: RequestRoute): Operation {
+export function describeRoute(route: RequestRoute, names: BodyNames = new WeakMap()): Operation {
   const { description, notes, plugins } = route.settings
   const parameters = parametersOf(route)
-  const requestBody = bodyOf(route)
+  const requestBody = bodyOf(route, names)
   return {
     operationId: operationId(route),
     summary: description ?? `${route.method.toUpperCase()} ${route.path}`,

@@ -67,6 +67,29 @@ async function tryConsole(stage: Stage) {
     await page.context().close()
   })
 
+  t.test('the value that is read stays when the marks come after it', async t => {
+    const { page } = await openAs(world.tenant, '/')
+    let sendMarks = () => {}
+    const isRead = new Promise<void>(resolve => (sendMarks = resolve))
+    await page.route('**/health/events/**', async route => {
+      await isRead
+      await route.continue()
+    })
+    await page.goto(stage.origin + addressOf(world.metricId))
+    const plot = await plotOf(page)
+    await page.keyboard.press('ArrowLeft')
+    const read = await readout(page)
+    t.match(read, /501/)
+    const before = await plot.locator('canvas').elementHandle()
+    const marks = page.waitForResponse('**/health/events/**')
+    sendMarks()
+    await marks
+    await page.waitForFunction(canvas => !canvas?.isConnected, before)
+    await ready(page)
+    t.match(await readout(page), /501\s+expected/)
+    await page.context().close()
+  })
+
   t.test('keys, a drag and the wheel zoom and move; older values are loaded on the way', async t => {
     const { page, faults } = await openAs(world.tenant, addressOf(world.metricId))
     const offsets: (string | null)[] = []

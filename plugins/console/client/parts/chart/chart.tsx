@@ -73,6 +73,8 @@ export function Chart({
   const [shownView, setShownView] = useState(view.current)
   /** When the value at the pointer was taken: its place changes when older values are loaded. */
   const [shownAt, setShownAt] = useState<number | null>(null)
+  const reading = useRef<number | null>(null)
+  reading.current = shownAt
   const data = useMemo<uPlot.AlignedData>(
     () => [
       points.map(({ at }) => at / 1_000),
@@ -100,9 +102,12 @@ export function Chart({
     }
     const build = () => {
       const kept = view.current
+      const { current: readAt } = reading
       plot.current?.destroy()
       const options = buildOptions(current, { points, threshold, isBars, idle, marks, setShown, onView })
       options.hooks?.draw?.push(u => placeHandle.current?.(u))
+      // A new plot has no pointer; the value that is read stays the same.
+      if (readAt !== null) options.hooks!.ready = [u => pointAt(u, readAt / 1_000)]
       plot.current = new uPlot(options, data, current)
       // Nothing is drawn before this function ends.
       if (kept) plot.current.setScale('x', kept)
@@ -149,7 +154,7 @@ export function Chart({
     if (at === undefined || !u) return
     const { min, max } = view.current ?? whole
     if (at < min || at > max) show({ min: at - (max - min) / 2, max: at + (max - min) / 2 })
-    u.setCursor({ left: u.valToPos(at, 'x'), top: HEIGHT / 2 })
+    pointAt(u, at)
     setShownAt(at * 1_000)
   }
   usePanning(holder, pan)
@@ -236,6 +241,9 @@ function useIdleSpans(hours: OperatingHours | null): FindIdle | null {
   }, [hours])
   return find
 }
+
+const pointAt = (u: uPlot, seconds: number) =>
+  u.setCursor({ left: u.valToPos(seconds, 'x'), top: HEIGHT / 2 })
 
 /** The last month of a longer past; null is all. */
 function firstView(points: readonly ChartPoint[]): View | null {

@@ -2,7 +2,8 @@ import type { Values } from '../../forms/schema.ts'
 
 /** The first block of SQL in the section to which the row of an engine leads; empty without one. */
 export function readScript(page: string, type: string): string {
-  const [, anchor] = new RegExp(`\\(#([\\w-]+)\\)[^|\\n]*\\| \`${type}\``).exec(page) ?? []
+  const row = page.split('\n').find(line => line.includes(`| \`${type}\``))
+  const [, anchor] = /\(#([\w-]+)\)/.exec(row ?? '') ?? []
   const sections = page.split(/^## /m)
   const section = sections.find(text => text.split('\n')[0]!.toLowerCase().replaceAll(' ', '-') === anchor)
   return /```sql\n([\s\S]*?)```/.exec(section ?? '')?.[1] ?? ''
