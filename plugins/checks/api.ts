@@ -78,6 +78,8 @@ export const READABLE_TABLES = ['checks', 'check_results', 'check_states'] as co
 
 /** What other features may ask of scans, as `server.plugins.checks`. */
 export interface ChecksApi {
+  /** What people call a type of checks: `Not null`. */
+  labelOfType(type: string): string
   /**
    * Adds a kind of check: the sweep runs its checks from now on, lists show them, and its alerts are raised. Extensions add
    * kinds, too.

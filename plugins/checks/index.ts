@@ -4,6 +4,7 @@ import type { ScanListener } from './types.ts'
 import type { DeclaredChecks, ChecksApi } from './api.ts'
 import { makeCheckJob, makeCheckRoute } from './check-job.ts'
 import { checkListRoutes } from './list/check-list.ts'
+import { typeLabelsOf } from './list/check-title.ts'
 import { checkRoutes } from './check-routes.ts'
 import { configure, configureTable } from './create/configure.ts'
 import { COST_RETENTION_DAYS, costExtension } from './costs/costs.ts'
@@ -57,6 +58,7 @@ export const checks = feature<ChecksApi>({
       ['engine'],
     )
     const parts = { fromRows, rescanDays, countMismatch }
+    const labels = typeLabelsOf(server.checks, kinds)
     const deps = depsOf(server, { kinds, sourceKinds, listeners, parts })
     const notifyStopped: StopListener = async (trx, source, check) => {
       for (const listener of stopListeners) await listener(trx, source, check)
@@ -72,6 +74,7 @@ export const checks = feature<ChecksApi>({
         alerts.addKind(kind.alert)
         return makeSourceJob(deps, kind)
       },
+      labelOfType: type => labels.labelOf(type),
       kinds: () => [...kinds.values()],
       routesOf(resource) {
         declared.push(checksOfResource(alerts, resource))
@@ -133,7 +136,7 @@ export const checks = feature<ChecksApi>({
       jobs: [...makeScanJobs(deps), makeCheckJob(deps), makeBackfillJob(deps)],
       routes: [
         makeCheckRoute(deps),
-        ...checkListRoutes(deps),
+        ...checkListRoutes({ kinds, catalog, labels }),
         typeRoute,
         costRoute(kinds),
         ...partRoutes(deps),

@@ -6,6 +6,7 @@ import { access, inCompany, routesOf, type ValidRequest } from '../../server/htt
 import { exampleRecord, held, inData, record, reply } from '../../server/http/envelopes.ts'
 import { describeConfig } from '../../server/openapi/choices.ts'
 import type { Asset } from '../catalog/api.ts'
+import { labelOfType } from './list/check-title.ts'
 
 const words = Joi.array().items(Joi.string())
 
@@ -65,7 +66,7 @@ async function listCheckTypes(request: ValidRequest<unknown, { asset_id?: string
   const types = server.checks.all().filter(type => !connector || !describeMissingCapability(type, connector))
   const items = types.map(type => ({
     type: type.name,
-    label: labelOf(type),
+    label: labelOfType(type),
     family: type.family,
     description: type.description,
     column: type.column,
@@ -90,10 +91,4 @@ function columnsFor(server: Server, type: CheckType, { source, table }: Asset): 
       column => !personal.has(column.name) && describeUnsuitedColumn(type, column, dialect) === null,
     )
     .map(({ name }) => name)
-}
-
-/** What people call a type: `Not null`. */
-function labelOf({ name, label }: Pick<CheckType, 'name' | 'label'>): string {
-  const words = name.toLowerCase().replaceAll('_', ' ')
-  return label ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }

@@ -104,7 +104,7 @@ const dryRun = exampleRecord({
   message: text
     .allow(null)
     .description('What was found, as an alert would say it; null when status is error.')
-    .example('orders: 12 of 1,204,331 rows differ: 8 only in warehouse, 4 in total'),
+    .example('orders: 12 of 1,204,331 rows differ: 8 only in warehouse, 4 in column total'),
   ...numbers,
   ...samples,
   warnings: Joi.array()

@@ -36,7 +36,7 @@ export function describeComparison(
   }
 }
 
-/** `412 of 1,204,331 rows differ: 400 only in shop, 12 in total`; what was compared where nothing differs. */
+/** `412 of 1,204,331 rows differ: 400 only in shop, 12 in column total`; what was compared where nothing differs. */
 export function describeDifferences(
   { level }: Pick<Comparison, 'level'>,
   value: number,
@@ -67,7 +67,7 @@ function describeRows(
   const columns = Object.entries(byColumn)
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, MAX_NAMED_COLUMNS)
-    .map(([name, count]) => `${count.toLocaleString('en')} in ${name}`)
+    .map(([name, count]) => `${count.toLocaleString('en')} in column ${name}`)
   const parts = [
     ...(onlyLeft ? [`${onlyLeft.toLocaleString('en')} only in ${sides.left}`] : []),
     ...(onlyRight ? [`${onlyRight.toLocaleString('en')} only in ${sides.right}`] : []),

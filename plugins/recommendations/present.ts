@@ -4,7 +4,12 @@ import { countCreated, type AppliedRecommendations } from './applied.ts'
 import type { Offer, OfferCost } from './offers.ts'
 
 /** A recommendation as replies show it; lists leave the points of its past out. */
-export function presentOffer({ table, suggestion, status, cost, stored }: Offer, { hasSeries = false } = {}) {
+/** @param labelOf what people call a type */
+export function presentOffer(
+  { table, suggestion, status, cost, stored }: Offer,
+  labelOf: (type: string) => string,
+  { hasSeries = false } = {},
+) {
   const { id, kind, type, column, config, settings, parent, confidence, reason, basis, evidence } = suggestion
   const past = stored?.past ?? null
   return {
@@ -13,6 +18,7 @@ export function presentOffer({ table, suggestion, status, cost, stored }: Offer,
     table_path: tablePath(table),
     kind,
     type,
+    type_label: labelOf(type),
     column_name: column,
     config: { ...config, ...settings },
     parent: parent ? { table_path: tablePath(parent.table), column_name: parent.column } : null,

@@ -40,7 +40,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
         const asset = await deps.catalog.findAsset(trx, query.asset_id)
         const page = await listOffers(deps, trx, asset, query)
         const { tables, counts, uncounted: uncounted_tables } = page
-        const recommendations = page.offers.map(offer => presentOffer(offer))
+        const recommendations = page.offers.map(offer => presentOffer(offer, deps.checks.labelOfType))
         const pages = pagination(page.total, query)
         return { data: { recommendations, tables, counts, uncounted_tables, pagination: pages } }
       }),
@@ -115,7 +115,7 @@ export const routes = (deps: RecommendationsDeps): ServerRoute[] => [
     handler: async request => {
       const { companyId } = caller(request)
       const [named] = await tryOffers(deps, companyId, [param(request, 'id')])
-      return { data: presentOffer(named!.offers[0]!, { hasSeries: true }) }
+      return { data: presentOffer(named!.offers[0]!, deps.checks.labelOfType, { hasSeries: true }) }
     },
   }),
 ]

@@ -168,6 +168,7 @@ const recommendation = exampleRecord({
   table_path: text.example('shop.public.orders'),
   kind: Joi.valid(...CHECK_KINDS).example('validity'),
   type: Joi.valid(...CHECK_TYPES).example('ENUM'),
+  type_label: text.example('Allowed values'),
   column_name: text.allow(null).example('status'),
   config: Joi.object()
     .unknown()

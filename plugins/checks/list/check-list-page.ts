@@ -19,18 +19,23 @@ interface PageParts {
   order: string[]
 }
 
-/**
- * @param kinds those that are listed
- * @param assetId undefined for the company
- */
+/** Which checks are looked at. */
+interface ListScope {
+  /** Those that are listed. */
+  kinds: readonly string[]
+  companyId: string
+  /** Undefined for the company. */
+  assetId: string | undefined
+  /** Types that the term of the search names by their label. */
+  typesNamed: readonly string[]
+}
+
 export function findCheckPage(
-  kinds: readonly string[],
-  companyId: string,
-  assetId: string | undefined,
+  { kinds, companyId, assetId, typesNamed }: ListScope,
   query: CheckListQuery,
 ): CheckPage {
   const words = query.search?.split('.') ?? []
-  const filters = conditionsOf(query, words)
+  const filters = conditionsOf(query, words, typesNamed.length > 0)
   // An asset is a table or a source, and of the other there is nothing.
   const levels = assetId === undefined ? [''] : [' and c.table_id = :asset', ' and c.source_id = :asset']
   const arms = levels.map(
@@ -54,6 +59,7 @@ export function findCheckPage(
       is_active: query.is_active,
       search: query.search,
       end: words.slice(-2).join('.'),
+      types: typesNamed.map(type => type.toLowerCase()),
       ranks: query.status?.map(status => STATUS_RANKS[status]),
       limit: query.limit,
       offset: query.offset,
@@ -157,13 +163,19 @@ function rankedSearch({ arms, order }: PageParts): string {
 }
 
 /** The conditions that a query asks for, and their names. */
-function conditionsOf(query: CheckListQuery, words: readonly string[]): { names: string[]; text: string } {
+function conditionsOf(
+  query: CheckListQuery,
+  words: readonly string[],
+  isTyped: boolean,
+): { names: string[]; text: string } {
   const conditions = {
     ...(query.is_active !== undefined && { active: 'c.is_active = :is_active' }),
     ...(query.status && {
       [query.status.length === 1 ? 'rank' : 'ranks']: 'c.status_rank = any(cast(:ranks as smallint[]))',
     }),
-    ...(words.length > 0 && { [`search ${Math.min(words.length, 3)}`]: searchCondition(words) }),
+    ...(words.length > 0 && {
+      [`search ${Math.min(words.length, 3)}${isTyped ? ' typed' : ''}`]: searchCondition(words, isTyped),
+    }),
   }
   const text = Object.values(conditions).map(condition => ` and ${condition}`)
   return { names: Object.keys(conditions), text: text.join('') }
@@ -175,11 +187,13 @@ const NAMED_SOURCES = `named_sources as materialized (
   select s.id from sources s where s.company_id = :company_id and strpos(lower(s.name), ${TERM}) > 0)`
 
 /** A term is in the name, type, column or table, or it names the source; with dots it is in the path of the table. */
-function searchCondition(words: readonly string[]): string {
+function searchCondition(words: readonly string[], isTyped: boolean): string {
   const byPath = `strpos(c.table_path, (select lower(cast(:end as text)))) > 0`
   // Paths end with the schema and the table; what comes before is looked up.
   const byName = `${byPath} and (select strpos(lower(t.qualified_name), ${TERM}) > 0 from tables t
     where t.company_id = :company_id and t.id = c.table_id)`
-  return `(strpos(c.search_text, ${TERM}) > 0 ${['', `or ${byPath}`, `or ${byName}`][Math.min(words.length, 3) - 1]}
+  // The text has the type, and an index the text.
+  const byType = `or exists (select from unnest(cast(:types as text[])) type where strpos(c.search_text, type) > 0)`
+  return `(strpos(c.search_text, ${TERM}) > 0 ${isTyped ? byType : ''} ${['', `or ${byPath}`, `or ${byName}`][Math.min(words.length, 3) - 1]}
     or c.source_id in (select id from named_sources))`
 }

@@ -4,6 +4,7 @@ import type { CheckOwner } from '../../../server/http/check-owner.ts'
 import { findCheckPage } from './check-list-page.ts'
 import type { CheckListQuery, ListStatus } from './check-list-schemas.ts'
 import type { CheckDeps } from '../deps.ts'
+import type { TypeLabels } from './check-title.ts'
 import { alertKindText, NAME_OF_METRIC_ON_TABLE, publicIdText, RESULTS_OF_CHECK } from './list-columns.ts'
 
 /** The last results of a check, as the statement gives each: milliseconds, value, status, low, high. */
@@ -51,12 +52,14 @@ export interface CheckRow {
  * @param assetId undefined for the company
  */
 export function checkListReading(
-  { kinds }: Pick<CheckDeps, 'kinds'>,
+  { kinds, labels }: Pick<CheckDeps, 'kinds'> & { labels: TypeLabels },
   companyId: string,
   assetId: string | undefined,
   query: CheckListQuery,
 ): Reading<CheckPageRow> {
-  const { name, text, order, bindings } = findCheckPage([...kinds.keys()], companyId, assetId, query)
+  const typesNamed = query.search === undefined ? [] : labels.typesNamed(query.search)
+  const scope = { kinds: [...kinds.keys()], companyId, assetId, typesNamed }
+  const { name, text, order, bindings } = findCheckPage(scope, query)
   return {
     name: `checks ${name}`,
     text: `${text} ${rowsText(kinds, order)}`,

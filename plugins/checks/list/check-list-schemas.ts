@@ -55,7 +55,7 @@ export const checkListQuery = (kinds: () => string[]) =>
       .min(1)
       .max(200)
       .description(
-        'A part of the name, type, column, table or source of the check, in any case. With dots it names a schema and a table, such as `sales.orders`.',
+        'A part of the name, type or its label, column, table or source of the check, in any case. With dots it names a schema and a table, such as `sales.orders`.',
       ),
     sort: Joi.string()
       .valid(...CHECK_SORTS)
@@ -86,7 +86,8 @@ const check = exampleRecord({
   asset_id: id.description('The table.').example('0196f2df-4c00-7b8a-9c3d-1e2f3a4b5c6d'),
   qualified_name: text.example('shop.shop.public.orders'),
   table_path: Joi.string().description('`catalog.schema.table`.').example('shop.public.orders'),
-  name: text.description('As alerts call it.').example('Known statuses'),
+  name: text.description('As alerts call it.').example('ENUM orders.status'),
+  title: text.description('As people say it.').example('Allowed values on orders.status'),
   column_name: text.allow(null).example('status'),
   type: Joi.string().description('The type of the rule or metric, or referential.').example('ENUM'),
   severity: Joi.valid('info', 'warning', 'critical')

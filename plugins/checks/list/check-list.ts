@@ -4,11 +4,16 @@ import { access, caller, routesOf } from '../../../server/http/access.ts'
 import { param } from '../../../server/http/input.ts'
 import { pagination } from '../../../server/http/page.ts'
 import type { CheckDeps } from '../deps.ts'
+import { titleOf, type TypeLabels } from './check-title.ts'
 import { checkListReading, type CheckPageRow, type CheckRow } from './check-list-reading.ts'
 import { checkListParams, checkListQuery, checkListReply, type CheckListQuery } from './check-list-schemas.ts'
 
 /** The routes that list the checks of all kinds: those of the company, and those of an asset. */
-export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'catalog'>): ServerRoute[] {
+export function checkListRoutes({
+  kinds,
+  catalog,
+  labels,
+}: Pick<CheckDeps, 'kinds' | 'catalog'> & { labels: TypeLabels }): ServerRoute[] {
   const listed = () => [...kinds.values()].map(({ name, label }) => ({ kind: name, label }))
   const names = () => [...kinds.keys()]
   const route = routesOf('checks')
@@ -23,9 +28,9 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
       handler: async request => {
         const { query, server } = request
         const { companyId } = caller(request)
-        const reading = checkListReading({ kinds }, companyId, undefined, query)
+        const reading = checkListReading({ kinds, labels }, companyId, undefined, query)
         const [found] = await server.db.read<[CheckPageRow]>(companyId, [reading])
-        return presentList(found, listed(), query)
+        return presentList(found, listed(), { query, labels })
       },
     }),
     route('GET', '/api/v1/sdk/checks/{asset_id}', access.read, {
@@ -38,9 +43,9 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
       handler: async request => {
         const { query } = request
         const [found] = await catalog.readByAsset<[CheckPageRow]>(request, param(request, 'asset_id'), id => [
-          checkListReading({ kinds }, caller(request).companyId, id, query),
+          checkListReading({ kinds, labels }, caller(request).companyId, id, query),
         ])
-        return presentList(found, listed(), query)
+        return presentList(found, listed(), { query, labels })
       },
     }),
   ]
@@ -49,13 +54,13 @@ export function checkListRoutes({ kinds, catalog }: Pick<CheckDeps, 'kinds' | 'c
 function presentList(
   found: readonly CheckPageRow[],
   kinds: readonly { kind: string; label: string }[],
-  query: CheckListQuery,
+  { query, labels }: { query: CheckListQuery; labels: TypeLabels },
 ) {
-  const items = found.filter(row => row.id !== null).map(row => presentCheck(row, query.points))
+  const items = found.filter(row => row.id !== null).map(row => presentCheck(row, query.points, labels))
   return { data: { items, kinds }, pagination: pagination(found[0]?.total ?? 0, query) }
 }
 
-function presentCheck(row: CheckRow, points: number) {
+function presentCheck(row: CheckRow, points: number, labels: TypeLabels) {
   const results = (row.results ?? []).map(([at, value, status, low, high]) => ({
     at: new Date(at),
     value,
@@ -70,6 +75,7 @@ function presentCheck(row: CheckRow, points: number) {
     qualified_name: row.qualifiedName,
     table_path: formatName([row.catalogName, row.schemaName, row.ofTable]),
     name: row.name,
+    title: titleOf(row, labels),
     column_name: row.columnName,
     type: row.type,
     severity: row.severity,

@@ -115,7 +115,6 @@ export const texts = {
   openTable: 'Open table',
   readAlert: 'Read the alert',
   until: (when: string) => `until ${when}`,
-  muted: 'muted',
   mutedUntil: (when: string) => `muted until ${when}`,
 
   // Catalog

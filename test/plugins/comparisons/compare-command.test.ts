@@ -28,7 +28,10 @@ for (const [where, compare] of ways) {
     const { code, out, err } = await compare(copy, orders, '--key', 'id')
     t.match({ code, err }, { code: 1, err: '' })
     const [sentence, headings, ...rows] = out.trimEnd().split('\n')
-    t.equal(sentence, 'orders_copy: 4 of 51 rows differ: 1 only in warehouse, 2 only in shop, 1 in total')
+    t.equal(
+      sentence,
+      'orders_copy: 4 of 51 rows differ: 1 only in warehouse, 2 only in shop, 1 in column total',
+    )
     t.match(headings, /^key +column +warehouse\.public\.orders_copy +shop\.public\.orders$/)
     t.match(rows.toSorted(), [
       /^20 +total +21\.5 +20\.5$/,

@@ -65,7 +65,7 @@ void t.test('rows of two sources are compared, and shown by their keys', async t
   const { body: alerts } = await tenant.ask('GET', `${sdk}/alerts?event_type=comparison_failure`)
   t.match(alerts.data.data, [
     {
-      title: 'orders_copy: 4 of 51 rows differ: 1 only in warehouse, 2 only in shop, 1 in total',
+      title: 'orders_copy: 4 of 51 rows differ: 1 only in warehouse, 2 only in shop, 1 in column total',
       rule_id: id,
     },
   ])

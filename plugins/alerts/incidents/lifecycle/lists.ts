@@ -42,13 +42,21 @@ export async function listIncidents(
     const { asset_id: asset } = filters
     const assetId = asset && ((await lookUps.assets?.resolveId(trx, asset)) ?? asset)
     const listed = ListedIncident.query(trx)
-    const matching = filterIncidents(listed, filters, assetId, caller(request)).orderBy(NEWEST_FIRST)
+    const matching = sortIncidents(filterIncidents(listed, filters, assetId, caller(request)), filters)
     const { results, total } = await joinedPageOf(matching, filters, page => readShown(trx, page))
     return {
       items: results.map(incident => presentIncident(config.baseUrl, incident)),
       page: pagination(total, filters),
     }
   })
+}
+
+/** Where incidents are equal in what they are sorted by, the newest come first. */
+function sortIncidents<Row extends Incident>(
+  query: QueryBuilder<Row, Row[]>,
+  { sort, order }: IncidentFilters,
+): QueryBuilder<Row, Row[]> {
+  return query.orderBy(sort === 'created_at' ? 'createdAt' : 'alertCount', order).orderBy(NEWEST_FIRST)
 }
 
 function filterIncidents<Row extends Incident>(

@@ -22,6 +22,8 @@ export interface IncidentFilters extends Page {
   search?: string
   since?: Date
   until?: Date
+  sort: 'created_at' | 'alert_count'
+  order: 'asc' | 'desc'
 }
 
 export interface IncidentPatch {
@@ -47,6 +49,12 @@ export function incidentSchemas(kinds: Kinds) {
       search: Joi.string().max(200).description('A part of the title, in any case; no wildcards.'),
       since: timeInput.description('Opened at this time or after.'),
       until: timeInput.description('Opened before this time.'),
+      sort: Joi.valid('created_at', 'alert_count')
+        .default('created_at')
+        .description('By age, or by the number of alerts.'),
+      order: Joi.valid('asc', 'desc')
+        .default('desc')
+        .description('desc lists the newest, or those with the most alerts, first.'),
     }),
     summary: Joi.object<{ days: number }>({
       days: queryInteger(1, 365).default(30).description('The number of days up to now.'),

@@ -220,6 +220,7 @@ function NewCheck({
             <ConfirmDialog
               title={tuningTexts.exists}
               action={tuningTexts.createAnyway}
+              isHarmless
               work={() => save(true)}
               close={() => setExisting(undefined)}
             >

@@ -1,6 +1,7 @@
 import { tableAddress, withQuery } from '../lib/router.ts'
 import { tuningTexts } from './texts.ts'
 import type { ExistingCheck } from './requests.ts'
+import { Status } from '../parts/status.tsx'
 
 /** Which equal check is there already, with the ways to it. */
 export function ExistingNote({
@@ -16,7 +17,7 @@ export function ExistingNote({
         {!isActive && (
           <>
             {' '}
-            <span class="chip">{tuningTexts.paused}</span>
+            <Status status="paused" />
           </>
         )}
       </p>

@@ -14,6 +14,7 @@ import {
   type Limit,
   type RunWithPast,
 } from './past.ts'
+import { Status } from '../parts/status.tsx'
 
 /** The percentage that an arrow key moves a threshold by. */
 const THRESHOLD_STEP = 1
@@ -149,7 +150,7 @@ function SensitivityTable({
             {isChosen && (
               <>
                 {' '}
-                <span class="chip">chosen</span>
+                <Status status="chosen" />
               </>
             )}
           </>

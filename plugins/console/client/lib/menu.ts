@@ -8,7 +8,7 @@ export function useMenu(): RefObject<HTMLDetailsElement | null> {
     const close = (event: Event) => {
       const { current } = menu
       if (!current?.open) return
-      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !current.contains(event.target as Node))
+      if (event instanceof KeyboardEvent ? event.key === 'Escape' : !event.composedPath().includes(current))
         current.open = false
     }
     document.addEventListener('click', close)

@@ -7,7 +7,7 @@ import { canWrite } from '../lib/session.ts'
 import { texts } from '../texts.ts'
 import { DataTable, type Column } from './table/data-table.tsx'
 import { lazy } from './lazy.tsx'
-import { Status } from './status.tsx'
+import { Severity } from './status.tsx'
 import { Ago } from './time.tsx'
 
 /** A schema change as the API lists it. */
@@ -17,20 +17,18 @@ export type SchemaChange = Awaited<
 
 const ChangeImpact = lazy(async () => (await import('../screens/impact/change-impact.tsx')).ChangeImpact)
 
-/** Schema changes, each with what was before beside what is now; one is opened with what it hits. */
-export function ChangeList({
-  changes,
-  tableColumn = false,
-  accepted,
-}: {
-  changes: readonly SchemaChange[]
-  /** Names the table of each, where they are not all of one. */
-  tableColumn?: Column<SchemaChange> | false
-  accepted: (id: string) => void
-}) {
-  const [query] = useQuery()
-  const openId = query.get('change')
-  const columns: (Column<SchemaChange> | false)[] = [
+/**
+ * The columns of schema changes: what was before beside what is now.
+ * @param tableColumn names the table of each, where they are not all of one; they are sorted there
+ */
+export function changeColumns(
+  openId: string | null,
+  accepted: (id: string) => void,
+  tableColumn: Column<SchemaChange> | false,
+): (Column<SchemaChange> | false)[] {
+  const sortBy = (name: string, isDefault = false) =>
+    tableColumn ? { name, first: 'desc' as const, isDefault, isOneWay: true } : undefined
+  return [
     {
       label: 'Change',
       isName: true,
@@ -59,8 +57,17 @@ export function ChangeList({
       label: 'After',
       cell: change => <Definition text={change.new_value} className="added" />,
     },
-    { label: texts.risk, cellClass: 'state', cell: change => <Status status={change.impact} /> },
-    { label: 'Found', cell: change => <Ago at={change.detected_at} /> },
+    {
+      label: texts.risk,
+      sort: sortBy('impact', true),
+      cellClass: 'state',
+      cell: change => <Severity level={change.impact} />,
+    },
+    {
+      label: 'Found',
+      sort: sortBy('detected_at'),
+      cell: change => <Ago at={change.detected_at} />,
+    },
     {
       label: texts.accept,
       isLabelHidden: true,
@@ -68,11 +75,26 @@ export function ChangeList({
       cell: change => <Accept change={change} accepted={accepted} />,
     },
   ]
+}
+
+/** Schema changes; one is opened with what it hits. */
+export function ChangeList({
+  changes,
+  tableColumn = false,
+  accepted,
+}: {
+  changes: readonly SchemaChange[]
+  tableColumn?: Column<SchemaChange> | false
+  accepted: (id: string) => void
+}) {
+  const [query] = useQuery()
+  const openId = query.get('change')
   return (
     <DataTable
+      list={tableColumn ? 'changes' : undefined}
       label={texts.changes}
       className="changes stacked two-line"
-      columns={columns}
+      columns={changeColumns(openId, accepted, tableColumn)}
       rows={changes}
       chosen={openId}
       details={(change: SchemaChange) => change.id === openId && <ChangeImpact change={change} />}

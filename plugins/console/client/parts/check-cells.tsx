@@ -15,14 +15,14 @@ export const CheckMarks = ({ of: { is_active: isActive, managed_by: owner } }: {
     {!isActive && (
       <>
         {' '}
-        <span class="chip">{texts.paused}</span>
+        <Status status="paused" />
       </>
     )}
     {owner && (
       <>
         {' '}
         <span class="quiet" title={owner.file}>
-          managed by {owner.file.replace(/.*\//, '')}
+          managed by {owner.file.split('/').at(-1)}
         </span>
       </>
     )}

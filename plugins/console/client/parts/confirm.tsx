@@ -4,10 +4,11 @@ import { texts } from '../texts.ts'
 import { Dialog } from './dialog.tsx'
 import { describeError } from './states.tsx'
 
-/** Asks before something that cannot be undone, does it, and closes. What failed is shown, and can be tried again. */
+/** Asks before something is done, does it, and closes. What failed is shown, and can be tried again. */
 export function ConfirmDialog({
   title,
   action,
+  isHarmless = false,
   work,
   close,
   children,
@@ -15,6 +16,8 @@ export function ConfirmDialog({
   title: string
   /** What the button is called. */
   action: string
+  /** Whether it can be undone, so that the button does not warn. */
+  isHarmless?: boolean
   work: () => Promise<void>
   close: () => void
   /** What will happen. */
@@ -44,7 +47,7 @@ export function ConfirmDialog({
         <button autofocus onClick={close}>
           {texts.cancel}
         </button>
-        <button class="destructive" disabled={isBusy} onClick={() => void run()}>
+        <button class={isHarmless ? 'primary' : 'destructive'} disabled={isBusy} onClick={() => void run()}>
           {action}
         </button>
       </p>

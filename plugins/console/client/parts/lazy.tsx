@@ -1,12 +1,22 @@
-import type { ComponentType } from 'preact'
+import type { ComponentChild, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Failure, Skeleton } from './states.tsx'
 import { texts } from '../texts.ts'
 
 export type LazyComponent<P> = ComponentType<P> & { preload(): Promise<void> }
 
-/** A component whose module is loaded when it is first shown, so that other screens need not wait for it. */
-export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): LazyComponent<P> {
+/**
+ * A component whose module is loaded when it is first shown, so that other screens need not wait for it.
+ * @param placeholder has its size until then
+ */
+export function lazy<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+  placeholder = (): ComponentChild => (
+    <div class="page">
+      <Skeleton rows={7} />
+    </div>
+  ),
+): LazyComponent<P> {
   let loaded: ComponentType<P> | undefined
   const preload = async () => {
     loaded ??= await load()
@@ -25,13 +35,7 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): L
           retry={() => location.reload()}
         />
       )
-    return Component ? (
-      <Component {...props} />
-    ) : (
-      <div class="page">
-        <Skeleton rows={7} />
-      </div>
-    )
+    return Component ? <Component {...props} /> : placeholder()
   }
   return Object.assign(Lazy, { preload })
 }

@@ -6,7 +6,7 @@ import { sourceAddress, withQuery } from '../lib/router.ts'
 import { texts } from '../texts.ts'
 import { DataTable, type Column } from './table/data-table.tsx'
 import type { SortOrder } from './table/table-head.tsx'
-import { Status } from './status.tsx'
+import { Severity, Status } from './status.tsx'
 import { Ago } from './time.tsx'
 
 /** The newest hundred sources; or the first ones by name. */
@@ -29,58 +29,65 @@ export function checksOf({ data_quality_status: status, health }: Source) {
   return isKnown ? { status } : { status: 'unknown', word: status }
 }
 
-/** Sources with their state, a line each. @param props.isSortable whether the address says how they are sorted */
-export function SourceTable({
-  sources,
-  isSortable = false,
-}: {
-  sources: readonly Source[]
-  isSortable?: boolean
-}) {
-  const columns: Column<Source>[] = [
-    {
-      label: texts.source,
-      isName: true,
-      sort: isSortable ? { name: 'name' } : undefined,
-      cell: source => (
-        <a href={sourceAddress(source.qualified_name)}>
-          <bdi>{source.name}</bdi>
-        </a>
-      ),
-    },
-    { label: texts.engine, cell: source => source.source_type },
-    {
-      label: texts.connection,
-      cellClass: 'state',
-      title: source => source.connection_message,
-      cell: source => <Status status={source.connection_status} />,
-    },
-    {
-      label: texts.freshness,
-      title: source => source.freshness_message,
-      cell: source => <Status {...freshnessOf(source)} />,
-    },
-    {
-      label: texts.checks,
-      title: source => source.health.headline,
-      cell: source => <Status {...checksOf(source)} />,
-    },
-    {
-      label: texts.changes,
-      cell: source => (
-        <a href={withQuery('/changes', { source: source.qualified_name })}>
-          <Status status={source.schema_change_status} />
-        </a>
-      ),
-    },
-    {
-      label: texts.tables,
-      className: 'right',
-      cell: source => (
-        <a href={withQuery('/catalog', { source: source.name })}>{formatNumber(source.table_count)}</a>
-      ),
-    },
-    { label: texts.lastDiscovery, cell: source => <Ago at={source.last_refresh_at} /> },
-  ]
-  return <DataTable label={texts.sources} className="stacked two-line" columns={columns} rows={sources} />
+export const SOURCE_COLUMNS: readonly Column<Source>[] = [
+  {
+    label: texts.source,
+    isName: true,
+    sort: { name: 'name' },
+    cell: source => (
+      <a href={sourceAddress(source.qualified_name)}>
+        <bdi>{source.name}</bdi>
+      </a>
+    ),
+  },
+  { label: texts.engine, cell: source => source.source_type },
+  {
+    label: texts.connection,
+    cellClass: 'state',
+    title: source => source.connection_message,
+    cell: source => <Status status={source.connection_status} />,
+  },
+  {
+    label: texts.freshness,
+    title: source => source.freshness_message,
+    cell: source => <Status {...freshnessOf(source)} />,
+  },
+  {
+    label: texts.checks,
+    title: source => source.health.headline,
+    cell: source => <Status {...checksOf(source)} />,
+  },
+  {
+    label: texts.changes,
+    cell: source => (
+      <a href={withQuery('/changes', { source: source.qualified_name })}>
+        {source.schema_change_status === 'none' ? (
+          texts.none.toLowerCase()
+        ) : (
+          <Severity level={source.schema_change_status} />
+        )}
+      </a>
+    ),
+  },
+  {
+    label: texts.tables,
+    className: 'right',
+    cell: source => (
+      <a href={withQuery('/catalog', { source: source.name })}>{formatNumber(source.table_count)}</a>
+    ),
+  },
+  { label: texts.lastDiscovery, cell: source => <Ago at={source.last_refresh_at} /> },
+]
+
+/** Sources with their state, a line each, sorted as the address says. */
+export function SourceTable({ sources }: { sources: readonly Source[] }) {
+  return (
+    <DataTable
+      list="sources"
+      label={texts.sources}
+      className="stacked two-line"
+      columns={SOURCE_COLUMNS}
+      rows={sources}
+    />
+  )
 }

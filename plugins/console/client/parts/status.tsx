@@ -2,7 +2,7 @@ import type { Table } from 'tidemark/client'
 import { inWords } from '../lib/format.ts'
 import { texts } from '../texts.ts'
 
-/** How a status looks: a colour and a shape, beside its word. */
+/** How grave something is: a colour and a shape, beside its word. */
 export type Tone = 'ok' | 'warning' | 'critical' | 'unknown' | 'info'
 
 /** A shape for each tone, so that colour is never the only sign. */
@@ -24,13 +24,10 @@ const TONES: Record<string, Tone> = {
   failed: 'critical',
   disconnected: 'critical',
   error: 'critical',
-  triggered: 'critical',
   warning: 'warning',
   medium: 'warning',
   warn: 'warning',
   changed: 'warning',
-  acknowledged: 'warning',
-  retrying: 'warning',
   degraded: 'warning',
   ok: 'ok',
   healthy: 'ok',
@@ -45,9 +42,6 @@ const TONES: Record<string, Tone> = {
   succeeded: 'ok',
   info: 'info',
   low: 'info',
-  snoozed: 'info',
-  dismissed: 'info',
-  learning: 'info',
 }
 
 export const toneOf = (status: string | null | undefined): Tone =>
@@ -61,19 +55,35 @@ export function Shape({ tone }: { tone: Tone }) {
   )
 }
 
-/** A status as a shape and a word. @param props.word what stands for the code of the API */
-export function Status({ status, word }: { status: string | null | undefined; word?: string }) {
-  const text = word ?? inWords((status ?? 'unknown').toLowerCase())
+/** A severity or an impact as a shape and a word. @param props.word what stands for the code of the API */
+export function Severity({ level, word = level }: { level: string; word?: string }) {
   return (
-    <span class="status">
-      <Shape tone={toneOf(status)} />
-      {text}
+    <span class="severity">
+      <Shape tone={toneOf(level)} />
+      {word}
     </span>
   )
 }
 
-/** How many checks do what; no green sign while one has no result. */
+/**
+ * The state of something as a word in a pill, without a shape: shapes are for severities. It has a colour where something is
+ * wrong.
+ * @param props.word what stands for the code of the API
+ */
+export function Status({ status, word }: { status: string | null | undefined; word?: string }) {
+  const text = word ?? inWords((status ?? 'unknown').toLowerCase())
+  return <span class={`status ${toneOf(status)}`}>{text}</span>
+}
+
+/** How many checks do what: what is wrong in a pill, before the others. */
 export function CheckCounts({ quality }: { quality: Table['quality'] }) {
-  const isOpen = quality.status === 'passing' && quality.pending > 0
-  return <Status status={isOpen ? 'pending' : quality.status} word={texts.checksOf(quality)} />
+  const { failing, error, ...others } = quality
+  if (failing + error === 0) return <Status status={quality.status} word={texts.checksOf(quality)} />
+  const rest = others.passing + others.pending
+  return (
+    <>
+      <Status status="failing" word={texts.checksOf({ failing, error, passing: 0, pending: 0 })} />
+      {rest > 0 && <span class="quiet"> {texts.checksOf({ ...others, failing: 0, error: 0 })}</span>}
+    </>
+  )
 }

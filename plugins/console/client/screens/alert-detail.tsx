@@ -5,7 +5,7 @@ import { countOf, formatTime, inWords } from '../lib/format.ts'
 import { assetAddress, useQuery, withQuery } from '../lib/router.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded, Skeleton } from '../parts/states.tsx'
-import { Status } from '../parts/status.tsx'
+import { Severity, Status } from '../parts/status.tsx'
 import { Ago } from '../parts/time.tsx'
 import { texts } from '../texts.ts'
 import { contractAddress } from './contracts/contract-address.ts'
@@ -42,10 +42,11 @@ export function AlertDetail({
         <bdi>{alert.title}</bdi>
       </h2>
       <p class="facts">
-        <Status status={alert.severity} />
-        <span class="chip">{alert.status}</span>
+        <Severity level={alert.severity} /> <Status status={alert.status} />
         {alert.snoozed_until && <span class="quiet">{texts.until(formatTime(alert.snoozed_until))}</span>}
-        {alert.muted_until && <span class="chip">{texts.mutedUntil(formatTime(alert.muted_until))}</span>}
+        {alert.muted_until && (
+          <Status status="muted" word={texts.mutedUntil(formatTime(alert.muted_until))} />
+        )}
         <span>
           {texts.openedAt} <Ago at={alert.created_at} />
         </span>

@@ -14,7 +14,10 @@ import { Help } from '../parts/help.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Paging, readOffset, type PageOfList } from '../parts/paging.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Shape, toneOf } from '../parts/status.tsx'
+import { Shape, Status, toneOf } from '../parts/status.tsx'
+import { ListTools } from '../parts/table/list-tools.tsx'
+import { NameLink } from '../parts/table/name-link.tsx'
+import { shortNames } from '../parts/table/short-name.ts'
 import { toggled } from '../parts/table/table-head.tsx'
 import { Ago } from '../parts/time.tsx'
 import { texts } from '../texts.ts'
@@ -44,14 +47,13 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   // What a kind of the address selects is not known before.
   const isWaiting = query.has('kind') && kinds.isLoading && !kinds.data
   const key = `alerts ${JSON.stringify(filters)} ${offset}`
-  const list = useData<AlertList>(isWaiting ? null : key, async signal => {
-    const { data } = await api.get('/api/v1/sdk/alerts', {
-      query: { ...filters, limit: LIMIT, offset },
-      signal,
-    })
+  const load = async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+    const { data } = await api.get('/api/v1/sdk/alerts', { query: { ...filters, ...page }, signal })
     return { alerts: data.data, pagination: data.pagination }
-  })
+  }
+  const list = useData<AlertList>(isWaiting ? null : key, signal => load({ limit: LIMIT, offset }, signal))
   const groups = useMemo(() => groupByTable(list.data?.alerts ?? []), [list.data])
+  const short = useMemo(() => shortNames(groups.map(({ name }) => name)), [groups])
   const ordered = useMemo(() => groups.flatMap(({ alerts }) => alerts), [groups])
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [pending, setPending] = useState<PendingMove | null>(null)
@@ -116,7 +118,17 @@ export function Alerts({ name: chosenId }: ScreenProps) {
   return (
     <div class={chosenId ? 'page inbox chosen' : 'page inbox'}>
       <div class="inbox-list">
-        <Title list={list.data} isOpen={isInbox} />
+        <div class="headline">
+          <Title list={list.data} isOpen={isInbox} />
+          <ListTools
+            list="alerts"
+            path="/alerts"
+            load={async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+              const { alerts, pagination } = await load(page, signal)
+              return { rows: alerts, total: pagination.total }
+            }}
+          />
+        </div>
         <AlertFilters kinds={kinds.data ?? []} />
         <NewAlerts list={list.data} reload={list.reload} isShown={isInbox} />
         <Loaded of={list} what={texts.alerts.toLowerCase()} rows={12}>
@@ -129,6 +141,7 @@ export function Alerts({ name: chosenId }: ScreenProps) {
                   <Group
                     key={group.name}
                     group={group}
+                    short={short.get(group.name)}
                     chosenId={chosenId}
                     selected={selected}
                     toggle={toggle}
@@ -262,11 +275,13 @@ function NoAlerts({ isFiltered, tab }: { isFiltered: boolean; tab: string | null
 
 function Group({
   group: { name, alerts },
+  short,
   chosenId,
   selected,
   toggle,
 }: {
   group: AlertGroup
+  short: string | undefined
   chosenId: string
   selected: ReadonlySet<string>
   toggle: (id: string) => void
@@ -275,9 +290,7 @@ function Group({
   return (
     <section class="group">
       <h2>
-        <a href={addressOf(alerts[0]!)}>
-          <bdi>{name}</bdi>
-        </a>
+        <NameLink href={addressOf(alerts[0]!)} name={name} short={short} />
       </h2>
       <ul class="list">
         {alerts.map(alert => (
@@ -299,8 +312,8 @@ function Group({
               <span class="text">
                 <bdi>{shorten(alert)}</bdi>
               </span>
-              {alert.status !== 'triggered' && <span class="chip">{alert.status}</span>}
-              {alert.muted_until && <span class="chip">{texts.muted}</span>}
+              {alert.status !== 'triggered' && <Status status={alert.status} />}
+              {alert.muted_until && <Status status="muted" />}
               {alert.assignee && (
                 <span class="quiet">
                   <bdi>{shortNameOf(alert.assignee)}</bdi>

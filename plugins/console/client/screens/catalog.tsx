@@ -9,11 +9,12 @@ import { Choice, SearchField } from '../parts/filters.tsx'
 import { Help } from '../parts/help.tsx'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.tsx'
 import { readSort } from '../parts/table/table-head.tsx'
+import { ListTools } from '../parts/table/list-tools.tsx'
 import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.tsx'
 import { NameLink } from '../parts/table/name-link.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { CheckCounts, Status } from '../parts/status.tsx'
+import { CheckCounts, Severity, Status } from '../parts/status.tsx'
 import { Ago } from '../parts/time.tsx'
 import { texts } from '../texts.ts'
 
@@ -58,13 +59,11 @@ export function Catalog() {
   }
   const offset = readOffset(query)
   const key = `tables ${JSON.stringify(filters)} ${limit} ${offset}`
-  const list = useData<TableList>(key, async signal => {
-    const { data, pagination } = await api.get('/api/v1/assets', {
-      query: { ...filters, limit, offset },
-      signal,
-    })
+  const load = async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+    const { data, pagination } = await api.get('/api/v1/assets', { query: { ...filters, ...page }, signal })
     return { tables: data as Table[], pagination }
-  })
+  }
+  const list = useData<TableList>(key, signal => load({ limit, offset }, signal))
   const sources = useSources()
   const { place } = useRows(key, list.data?.tables ?? [], {
     name: texts.table,
@@ -75,10 +74,21 @@ export function Catalog() {
   const hasFilters = ['search', 'source', 'kind', 'status', 'schema', 'tag'].some(name => query.has(name))
   return (
     <div class="page">
-      <h1>
-        {list.data ? countOf(list.data.pagination.total, 'table') : texts.catalog}
-        <Help page="coverage#coverage" about={texts.catalog} />
-      </h1>
+      <div class="headline">
+        <h1>
+          {list.data ? countOf(list.data.pagination.total, 'table') : texts.catalog}
+          <Help page="coverage#coverage" about={texts.catalog} />
+        </h1>
+        <ListTools
+          list="tables"
+          path="/catalog"
+          columns={COLUMNS}
+          load={async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+            const { tables, pagination } = await load(page, signal)
+            return { rows: tables, total: pagination.total }
+          }}
+        />
+      </div>
       <div class="filters">
         <SearchField label="Search tables" />
         <Choice
@@ -113,6 +123,7 @@ export function Catalog() {
       <Loaded of={list} what={texts.tables.toLowerCase()} rows={16}>
         {({ tables, pagination }: TableList) => (
           <DataTable
+            list="tables"
             label={texts.tables}
             className="catalog stacked two-line"
             columns={COLUMNS}
@@ -208,6 +219,7 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.checks,
+    sort: { name: 'status', isDefault: true },
     cellClass: 'state wraps',
     cell: ({ quality }) =>
       quality.status === 'none' && quality.pending === 0 ? (
@@ -220,10 +232,10 @@ const COLUMNS: Column<Table>[] = [
     label: texts.changes,
     cell: ({ schema_change_status: change, qualified_name: name }) =>
       change === 'none' ? (
-        quiet('–')
+        <span class="quiet no-alert">–</span>
       ) : (
         <a href={tableAddress(name, 'changes')}>
-          <Status status={change} word={texts.riskOf(change)} />
+          <Severity level={change} word={texts.riskOf(change)} />
         </a>
       ),
   },

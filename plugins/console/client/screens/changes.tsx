@@ -1,15 +1,17 @@
 import { api } from '../lib/api.ts'
 import { useData } from '../lib/data.ts'
 import { changeQuery, tableAddress, useQuery } from '../lib/router.ts'
-import { ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.tsx'
+import { changeColumns, ChangeList, markAccepted, type SchemaChange } from '../parts/change-list.tsx'
 import { useSession, useTitle } from '../parts/frame.tsx'
 import { Choice } from '../parts/filters.tsx'
 import { Help } from '../parts/help.tsx'
 import { pageSizeOf, Paging, readOffset, type PageOfList } from '../parts/paging.tsx'
+import { ListTools } from '../parts/table/list-tools.tsx'
 import { NameLink } from '../parts/table/name-link.tsx'
 import { shortNames } from '../parts/table/short-name.ts'
 import { Empty, Loaded } from '../parts/states.tsx'
 import type { Column } from '../parts/table/data-table.tsx'
+import { readSort } from '../parts/table/table-head.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { texts } from '../texts.ts'
 
@@ -30,21 +32,34 @@ export function Changes() {
     ...(!isAll && { unacknowledged_only: true }),
     ...(impact && { impact }),
     ...(query.get('source') && { asset_id: query.get('source')! }),
-    sort: 'impact' as const,
-    limit: pageSizeOf(preferences),
-    offset: readOffset(query),
+    sort: readSort(query, ['impact', 'detected_at'])?.sort ?? ('impact' as const),
   }
-  const list = useData<Changes>(`changes ${JSON.stringify(filters)}`, async signal => {
-    const { data } = await api.get('/api/v1/sdk/schema/changes', { query: filters, signal })
+  const page = { limit: pageSizeOf(preferences), offset: readOffset(query) }
+  const load = async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+    const { data } = await api.get('/api/v1/sdk/schema/changes', { query: { ...filters, ...page }, signal })
     return { changes: data.data, pagination: data.pagination }
-  })
+  }
+  const list = useData<Changes>(`changes ${JSON.stringify([filters, page])}`, signal => load(page, signal))
+  const accepted = (id: string) => markAccepted(list, id)
+  const tableColumn = tableColumnOf(list.data?.changes ?? [])
   useTitle(texts.changes)
   return (
     <div class="page">
-      <h1>
-        {!list.data || isAll ? texts.changes : texts.changesTitle(list.data.pagination.total)}
-        <Help page="drift#the-baseline-and-accepting" about={texts.changes} />
-      </h1>
+      <div class="headline">
+        <h1>
+          {!list.data || isAll ? texts.changes : texts.changesTitle(list.data.pagination.total)}
+          <Help page="drift#the-baseline-and-accepting" about={texts.changes} />
+        </h1>
+        <ListTools
+          list="changes"
+          path="/changes"
+          columns={changeColumns(null, accepted, tableColumn)}
+          load={async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+            const { changes, pagination } = await load(page, signal)
+            return { rows: changes, total: pagination.total }
+          }}
+        />
+      </div>
       <div class="filters">
         <Tabs
           label={texts.status}
@@ -75,11 +90,7 @@ export function Changes() {
             </Empty>
           ) : (
             <>
-              <ChangeList
-                changes={changes}
-                tableColumn={tableColumnOf(changes)}
-                accepted={(id: string) => markAccepted(list, id)}
-              />
+              <ChangeList changes={changes} tableColumn={tableColumn} accepted={accepted} />
               <Paging pagination={pagination} />
             </>
           )

@@ -102,9 +102,9 @@ function RemoveDialog({
   return (
     <Dialog title={`Delete ${countOf(checks.length, 'check')}?`} close={close}>
       <ul>
-        {checks.slice(0, MAX_NAMED).map(({ id, name }) => (
+        {checks.slice(0, MAX_NAMED).map(({ id, title }) => (
           <li key={id}>
-            <bdi>{name}</bdi>
+            <bdi>{title}</bdi>
           </li>
         ))}
         {checks.length > MAX_NAMED && <li class="quiet">{checkTexts.more(checks.length - MAX_NAMED)}</li>}

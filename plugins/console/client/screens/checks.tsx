@@ -11,6 +11,7 @@ import { useSession, useTitle } from '../parts/frame.tsx'
 import { Help } from '../parts/help.tsx'
 import { pageSizeOf, readOffset, type PageOfList } from '../parts/paging.tsx'
 import { readSort } from '../parts/table/table-head.tsx'
+import { ListTools } from '../parts/table/list-tools.tsx'
 import { useRows } from '../parts/table/use-rows.ts'
 import { NameLink } from '../parts/table/name-link.tsx'
 import { shortNames } from '../parts/table/short-name.ts'
@@ -19,6 +20,8 @@ import { texts } from '../texts.ts'
 import { CheckActions } from './check-actions.tsx'
 
 const POINTS = 30
+/** Characters of a title that its column has room for. */
+const MAX_TITLE = 38
 const STATUSES = ['failing', 'error', 'warning', 'learning', 'pending', 'passing'] as const
 /** What needs attention comes first where the address does not say how the list is sorted. */
 const WORST_FIRST = { sort: 'status', order: 'desc' } as const
@@ -54,15 +57,16 @@ export function Checks() {
   const { preferences } = useSession()
   const asked = { ...readFilters(query), limit: pageSizeOf(preferences), offset: readOffset(query) }
   const key = JSON.stringify(asked)
-  const list = useData<CheckList>(`checks ${key}`, async signal => {
-    const reply = await api.get('/api/v1/sdk/checks', { query: { ...asked, points: POINTS }, signal })
+  const load = async (page: { limit: number; offset: number }, points: number, signal: AbortSignal) => {
+    const reply = await api.get('/api/v1/sdk/checks', { query: { ...asked, ...page, points }, signal })
     return { checks: reply.data.items, kinds: reply.data.kinds, pagination: reply.pagination }
-  })
+  }
+  const list = useData<CheckList>(`checks ${key}`, signal => load(asked, POINTS, signal))
   const { place, selection, targets, setSelected } = useRows(key, list.data?.checks ?? [], {
     name: texts.check,
     openText: 'Open the check',
     open: check => navigate(checkAddress(check)),
-    select: { nameOf: ({ name }) => name, allLabel: 'Select all checks of this page' },
+    select: { nameOf: ({ title }) => title, allLabel: 'Select all checks of this page' },
   })
   useTitle(texts.checks)
   // They stay in the filter while another page is asked for.
@@ -74,32 +78,42 @@ export function Checks() {
     list.reload()
   }
   const count = list.data?.pagination.total
+  const columns = columnsOf(
+    kinds.current,
+    shortNames((list.data?.checks ?? []).map(check => check.qualified_name)),
+  )
   return (
     <div class="page">
-      <h1>
-        {count === undefined
-          ? texts.checks
-          : isFiltered
-            ? `${countOf(count, 'check')} found`
-            : `${countOf(count, 'check watches', 'checks watch')} your data`}
-        <Help page="checks" about={texts.checks} />
-      </h1>
+      <div class="headline">
+        <h1>
+          {count === undefined
+            ? texts.checks
+            : isFiltered
+              ? `${countOf(count, 'check')} found`
+              : `${countOf(count, 'check watches', 'checks watch')} your data`}
+          <Help page="checks" about={texts.checks} />
+        </h1>
+        <ListTools
+          list="checks"
+          path="/checks"
+          columns={columns}
+          load={async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+            const { checks, pagination } = await load(page, 1, signal)
+            return { rows: checks, total: pagination.total }
+          }}
+        />
+        <a class="button small" href="/recommendations">
+          {texts.recommendations}
+        </a>
+      </div>
       <CheckFilters kinds={kinds.current} isFiltered={isFiltered} />
-      <p>
-        <a href="/recommendations">{texts.recommendations}</a>
-      </p>
-      {targets.length > 0 && (
-        <div class="bulk">
-          <span role="status">{texts.selected(targets.length)}</span>
-          <CheckActions checks={targets} changed={changed} />
-        </div>
-      )}
       <Loaded of={list} what={texts.checks.toLowerCase()} rows={16}>
-        {({ checks, kinds: named, pagination }: CheckList) => (
+        {({ checks, pagination }: CheckList) => (
           <DataTable
+            list="checks"
             label={texts.checks}
             className="checks stacked two-line"
-            columns={columnsOf(named, shortNames(checks.map(check => check.qualified_name)))}
+            columns={columns}
             rows={checks}
             place={place}
             selection={selection}
@@ -108,6 +122,12 @@ export function Checks() {
           />
         )}
       </Loaded>
+      {targets.length > 0 && (
+        <div class="bulk">
+          <span role="status">{texts.selected(targets.length)}</span>
+          <CheckActions checks={targets} changed={changed} />
+        </div>
+      )}
     </div>
   )
 }
@@ -169,7 +189,7 @@ const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): 
     isName: true,
     cell: check => (
       <>
-        <NameLink href={checkAddress(check)} name={check.name} /> <CheckMarks of={check} />
+        <NameLink href={checkAddress(check)} name={check.title} max={MAX_TITLE} /> <CheckMarks of={check} />
       </>
     ),
   },

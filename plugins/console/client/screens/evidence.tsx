@@ -13,7 +13,7 @@ import {
   loadReferentialSeries,
   loadRuleSeries,
 } from '../parts/series.ts'
-import { Status } from '../parts/status.tsx'
+import { Severity } from '../parts/status.tsx'
 import { texts } from '../texts.ts'
 
 const ComparisonEvidence = lazy(
@@ -149,7 +149,7 @@ function ChangedParts({ alert, details }: { alert: Alert; details: Details }) {
             <span>
               {inWords(change.change_type)}: <code>{change.object_name}</code>
             </span>
-            <Status status={change.impact} word={texts.riskOf(change.impact)} />
+            <Severity level={change.impact} word={texts.riskOf(change.impact)} />
           </li>
         ))}
       </ul>

@@ -77,7 +77,13 @@ function ScheduleList() {
               </h1>
               <p class="quiet">{scheduleTexts.about}</p>
               {add}
-              <DataTable label={scheduleTexts.title} columns={COLUMNS} rows={data} paging={pagination} />
+              <DataTable
+                className="stacked two-line"
+                label={scheduleTexts.title}
+                columns={COLUMNS}
+                rows={data}
+                paging={pagination}
+              />
             </>
           )
         }

@@ -4,8 +4,9 @@ import { canWrite } from '../lib/session.ts'
 import { useTitle } from '../parts/frame.tsx'
 import { Help } from '../parts/help.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { ListTools } from '../parts/table/list-tools.tsx'
 import { readSort } from '../parts/table/table-head.tsx'
-import { SourceTable, useSources } from '../parts/source-table.tsx'
+import { SOURCE_COLUMNS, SourceTable, useSources } from '../parts/source-table.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
@@ -32,6 +33,12 @@ function SourceList() {
           {texts.sources}
           <Help page="engines" about={texts.sources} />
         </h1>
+        <ListTools
+          list="sources"
+          path="/sources"
+          columns={SOURCE_COLUMNS}
+          load={() => Promise.resolve({ rows: sources.data ?? [], total: sources.data?.length ?? 0 })}
+        />
         {canWrite() && (
           <a class="button primary" href="/sources?add=">
             {texts.addASource}
@@ -45,7 +52,7 @@ function SourceList() {
               <p>{texts.addSource}</p>
             </Empty>
           ) : (
-            <SourceTable sources={found} isSortable={true} />
+            <SourceTable sources={found} />
           )
         }
       </Loaded>

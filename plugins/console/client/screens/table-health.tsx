@@ -83,7 +83,7 @@ function CheckTable({ table, reload }: TabProps) {
             aria-expanded={check.id === openId}
             onClick={() => changeQuery({ check: check.id === openId ? null : check.id })}
           >
-            <bdi>{check.name}</bdi>
+            <bdi title={check.name === check.title ? undefined : check.name}>{check.title}</bdi>
           </button>
           <CheckMarks of={check} />
         </>
@@ -139,7 +139,7 @@ function CheckTable({ table, reload }: TabProps) {
               {openId === null && <HealthCharts table={table} checks={found} />}
               <DataTable
                 label={texts.checks}
-                className="checks"
+                className="checks stacked two-line"
                 columns={columns}
                 rows={found}
                 chosen={openId}

@@ -8,10 +8,10 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { texts } from '../texts.ts'
 import type { ScreenProps } from './props.ts'
-import { ChangesTab } from './table-changes.tsx'
 import { HealthTab } from './table-health.tsx'
 import { TableHeader } from './table-page/header.tsx'
 
+const ChangesTab = lazy(async () => (await import('./table-changes.tsx')).ChangesTab)
 const FreshnessTab = lazy(async () => (await import('./table-freshness.tsx')).FreshnessTab)
 const LineageTab = lazy(async () => (await import('./lineage/lineage-tab.tsx')).LineageTab)
 const ColumnsTab = lazy(async () => (await import('./profile/profile-tab.tsx')).ColumnsTab)

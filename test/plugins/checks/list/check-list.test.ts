@@ -101,7 +101,8 @@ t.test('the checks of all kinds are one list, by the ids of their own endpoints'
     {
       ...{ kind: 'validity', id: rule, asset_id: orders.id, qualified_name: orders.qualified_name },
       table_path: String(orders.qualified_name).split('.').slice(1).join('.'),
-      ...{ name: 'Has an address', column_name: 'email', type: 'NOT_NULL', severity: 'warning' },
+      ...{ name: 'Has an address', title: 'Has an address' },
+      ...{ column_name: 'email', type: 'NOT_NULL', severity: 'warning' },
       ...{ is_active: true, interval: 'daily', status: 'failing', last_checked_at: null },
       ...{ open_alert_id: alert?.id, points: [] },
     },
@@ -110,7 +111,8 @@ t.test('the checks of all kinds are one list, by the ids of their own endpoints'
     { at: ofRule?.last_checked_at, value: 50, status: 'failing', low: null, high: null },
   ])
   t.match(ofMetric, {
-    ...{ name: 'null_percent of email on orders', type: 'null_percent', severity: null },
+    ...{ name: 'null_percent of email on orders', title: 'Null rate of orders.email' },
+    ...{ type: 'null_percent', severity: null },
     ...{ status: 'learning', open_alert_id: null, points: [{ value: 50, status: 'learning' }] },
   })
   t.match(ofGroups, { name: 'row_count on orders', column_name: null, status: 'learning', points: [] })

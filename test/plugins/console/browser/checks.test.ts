@@ -58,7 +58,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('2 checks paused.').waitFor()
     t.equal(await active(), 2)
-    await untilCount(page, 'tbody .chip', count => count === 2)
+    await untilCount(page, 'tbody .status:text-is("paused")', count => count === 2)
     await page.getByLabel('Select all').check()
     await page.getByText('4 selected').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()

@@ -35,7 +35,7 @@ async function tryConsole({ app, origin, open, ready }: Stage) {
     await page.locator('nav.screens').waitFor()
     await ready(page)
     t.equal(page.url(), `${origin}/catalog?search=orders`, 'the ticket has left the address')
-    t.equal(await page.locator('summary').getAttribute('title'), 'Ada <b>Lovelace</b>')
+    t.equal(await page.locator('.bar summary').getAttribute('title'), 'Ada <b>Lovelace</b>')
     await page.reload()
     await ready(page)
     t.equal(await page.locator('nav.screens').count(), 1, 'the session outlives the page')

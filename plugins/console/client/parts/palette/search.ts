@@ -78,7 +78,7 @@ async function searchChecks(text: string, signal: AbortSignal): Promise<Result[]
   const { data } = await api.get('/api/v1/sdk/checks', { query, signal })
   return data.items.map(check => ({
     address: checkAddress(check),
-    name: `${check.name}, ${check.qualified_name}`,
+    name: `${check.title}, ${check.qualified_name}`,
     detail: `check, ${inWords(check.status)}`,
     icon: 'check',
   }))

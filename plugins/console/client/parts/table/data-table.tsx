@@ -1,4 +1,5 @@
 import { Fragment, type ComponentChildren } from 'preact'
+import { useHiddenColumns } from '../../lib/hidden-columns.ts'
 import { Paging, type PageOfList } from '../paging.tsx'
 import { SelectAll, SelectCell, SortHeader, type Selection, type SortOrder } from './table-head.tsx'
 
@@ -12,7 +13,7 @@ export interface Column<Row> {
   /** Whether only screen readers get the label, as over buttons. */
   isLabelHidden?: boolean
   /** What the list is sorted by, as the address says. */
-  sort?: { name: string; first?: SortOrder; isDefault?: boolean }
+  sort?: { name: string; first?: SortOrder; isDefault?: boolean; isOneWay?: boolean }
   className?: string
   /** A class that its head does not have. */
   cellClass?: string | ((row: Row) => string)
@@ -20,12 +21,18 @@ export interface Column<Row> {
   title?: (row: Row) => string
 }
 
+/** What a column is called that people may hide; not the one that names the rows, nor one of buttons. */
+export const nameOfColumn = ({ label, isName, isLabelHidden }: Column<never>): string | undefined =>
+  typeof label === 'string' && !isName && !isLabelHidden ? label : undefined
+
 type Key = string | number
 
 /** By which records are told apart where a table names nothing else. */
 const idOf = (row: unknown): Key => (row as { id: string }).id
 
 interface Props<Row> {
+  /** The name of the list, under which people hide columns. */
+  list?: string
   /** Those that are false are left out. */
   columns: readonly (Column<Row> | false)[]
   rows: readonly Row[]
@@ -53,12 +60,14 @@ interface Props<Row> {
 /** A table of records, one a row, and the way to the pages before and after. */
 export function DataTable<Row>(props: Props<Row>) {
   const { rows, label, caption, className, empty, paging } = props
+  const [hidden] = useHiddenColumns(props.list ?? '')
+  const columns = props.columns.filter(column => !column || !hidden.includes(nameOfColumn(column) ?? ''))
   if (rows.length === 0 && empty !== undefined) return empty
   const table = (
     <table class={className}>
       {caption}
-      <Head {...props} />
-      <Body {...props} />
+      <Head {...props} columns={columns} />
+      <Body {...props} columns={columns} />
     </table>
   )
   return (
@@ -85,7 +94,7 @@ function Head<Row>({ columns, rows, selection, keyOf = idOf }: Props<Row>) {
           (column, n) =>
             column &&
             (column.sort ? (
-              <SortHeader key={n} {...column.sort} label={column.label} />
+              <SortHeader key={n} {...column.sort} label={column.label} className={column.className} />
             ) : (
               <th key={n} scope="col" class={column.className}>
                 {column.isLabelHidden ? <span class="hidden">{column.label}</span> : column.label}
@@ -139,7 +148,7 @@ function Body<Row>({ rows, group, place, details, keyOf = idOf, ...props }: Prop
 }
 
 function renderCell<Row>(
-  { cell, label, isName, className, cellClass, title }: Column<Row>,
+  { cell, label, isName, isLabelHidden, className, cellClass, title }: Column<Row>,
   row: Row,
   key: number,
 ) {
@@ -148,7 +157,7 @@ function renderCell<Row>(
     class: classes.filter(Boolean).join(' ') || undefined,
     title: title?.(row),
     // An attribute holds no elements.
-    'data-label': typeof label === 'string' ? label : undefined,
+    'data-label': typeof label === 'string' && !isLabelHidden ? label : undefined,
   }
   return isName ? (
     <th key={key} scope="row" {...attributes}>

@@ -19,19 +19,23 @@ export function SortHeader({
   label,
   first = 'asc',
   isDefault,
+  isOneWay,
+  className,
 }: {
   name: string
   label: ComponentChildren
   first?: SortOrder
   isDefault?: boolean
+  isOneWay?: boolean
+  className?: string
 }) {
   const [query] = useQuery()
   const order = readSort(query, [name])?.order ?? (isDefault && !query.has('sort') ? first : undefined)
   const other = first === 'asc' ? 'desc' : 'asc'
-  const next = order === undefined ? first : order === first ? other : null
+  const next = order === undefined ? first : order === first && !isOneWay ? other : null
   const sort = () => changeQuery({ sort: next && name, order: next, offset: null })
   return (
-    <th scope="col" aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}>
+    <th scope="col" class={className} aria-sort={order && (order === 'asc' ? 'ascending' : 'descending')}>
       <button class="sort" onClick={sort}>
         {label}
         <span aria-hidden="true">{order === undefined ? '↕' : order === 'asc' ? '↑' : '↓'}</span>

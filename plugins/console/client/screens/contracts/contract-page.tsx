@@ -124,13 +124,22 @@ const CLAUSE_COLUMNS: Column<Clause>[] = [
   },
   {
     label: texts.status,
+    cellClass: 'state',
     cell: ({ status }) => <Status status={status} word={texts.statusWords[status]} />,
   },
   { label: 'Since', cell: ({ since }) => <Ago at={since} /> },
 ]
 
 function ClauseTable({ clauses, label }: { clauses: readonly Clause[]; label: string }) {
-  return <DataTable label={label} columns={CLAUSE_COLUMNS} rows={clauses} keyOf={({ key }: Clause) => key} />
+  return (
+    <DataTable
+      className="stacked two-line"
+      label={label}
+      columns={CLAUSE_COLUMNS}
+      rows={clauses}
+      keyOf={({ key }: Clause) => key}
+    />
+  )
 }
 
 /** A clause, linked to what it is judged by: its check, the freshness or the columns of its table. */

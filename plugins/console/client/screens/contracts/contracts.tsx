@@ -42,6 +42,7 @@ const COLUMNS: Column<Listed>[] = [
   },
   {
     label: texts.status,
+    cellClass: 'state',
     cell: ({ status }) => <Status status={status} word={texts.statusWords[status]} />,
   },
   { label: texts.clauses, cell: ({ counts }) => texts.clausesOf(counts) },
@@ -88,6 +89,7 @@ function ContractList() {
                 {add}
               </div>
               <DataTable
+                className="stacked two-line"
                 label={texts.title}
                 columns={COLUMNS}
                 rows={contracts}

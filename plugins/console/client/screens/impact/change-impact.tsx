@@ -2,7 +2,7 @@ import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Loaded } from '../../parts/states.tsx'
-import { Status } from '../../parts/status.tsx'
+import { Severity } from '../../parts/status.tsx'
 import { AffectedLists } from './dependents.tsx'
 
 const load = async (id: string, signal: AbortSignal) =>
@@ -18,7 +18,7 @@ export function ChangeImpact({ change }: { change: { id: string; qualified_name:
         {(impact: Impact) => (
           <>
             <p>
-              <Status status={impact.level} word={impact.sentence} />
+              <Severity level={impact.level} word={impact.sentence} />
             </p>
             <AffectedLists of={impact} />
             <Names title="Checks" of={impact.checks.map(({ name }) => name)} />

@@ -3,6 +3,11 @@ import type { Data } from '../../lib/data.ts'
 
 const path = (id: string) => ({ path: { id } })
 
+export const loadIncidents = async (query: object, signal: AbortSignal) =>
+  (await api.get('/api/v1/sdk/incidents', { query, signal })).data
+export type IncidentsPage = Awaited<ReturnType<typeof loadIncidents>>
+export type ListedIncident = IncidentsPage['incidents'][number]
+
 /** An incident with its alerts and its timeline. */
 export const loadIncident = async (id: string, signal: AbortSignal) =>
   (await api.get('/api/v1/sdk/incidents/{id}', { ...path(id), signal })).data

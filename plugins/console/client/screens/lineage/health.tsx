@@ -38,7 +38,7 @@ export function describeHealth(node: Node): NodeHealth {
 export function NodeStatus({ node }: { node: Node }) {
   const { tone, words } = describeHealth(node)
   return (
-    <span class="status">
+    <span class="severity">
       <Shape tone={tone} />
       {words.join(', ')}
     </span>

@@ -41,6 +41,7 @@ export function NodeList({
     { label: 'Name', isName: true, cell: node => <NodeLink node={node} /> },
     {
       label: 'Status',
+      cellClass: 'state',
       cell: node => (node.is_external ? <span class="quiet">–</span> : <NodeStatus node={node} />),
     },
     { label: 'Where', cell: where },

@@ -1,6 +1,6 @@
 import { withQuery } from '../../lib/router.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
-import { Shape, toneOf } from '../../parts/status.tsx'
+import { Shape, Status, toneOf } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import type { OverviewData } from './data.ts'
 import { overviewTexts as texts } from './texts.ts'
@@ -53,7 +53,7 @@ const COLUMNS: Column<Incident>[] = [
         <a href={`/incidents/${id}`}>
           <bdi>{title}</bdi>
         </a>
-        {status === 'acknowledged' && <span class="chip">acknowledged</span>}
+        {status === 'acknowledged' && <Status status="acknowledged" />}
       </span>
     ),
   },

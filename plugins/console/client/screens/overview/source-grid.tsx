@@ -2,7 +2,7 @@ import { formatNumber } from '../../lib/format.ts'
 import { sourceAddress, withQuery } from '../../lib/router.ts'
 import { Help } from '../../parts/help.tsx'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
-import { Shape, toneOf } from '../../parts/status.tsx'
+import { Shape, Status, toneOf } from '../../parts/status.tsx'
 import { alertsAddress, DIMENSIONS, type Dimension, type OverviewSource } from './data.ts'
 import { ScoreCell } from './quality.tsx'
 import { overviewTexts as texts } from './texts.ts'
@@ -71,7 +71,7 @@ const COLUMNS: Column<OverviewSource>[] = [
         <a href={sourceAddress(name)}>
           <bdi>{name}</bdi>
         </a>{' '}
-        <span class="quiet">{engine}</span> {!isActive && <span class="chip">paused</span>}
+        <span class="quiet">{engine}</span> {!isActive && <Status status="paused" />}
       </>
     ),
   },

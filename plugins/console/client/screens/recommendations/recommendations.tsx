@@ -9,11 +9,12 @@ import { Help } from '../../parts/help.tsx'
 import { pageSizeOf, readOffset } from '../../parts/paging.tsx'
 import { useSources } from '../../parts/source-table.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
+import { ListTools } from '../../parts/table/list-tools.tsx'
 import { useRows } from '../../parts/table/use-rows.ts'
 import { texts } from '../../texts.ts'
 import { recommendationTexts } from './texts.ts'
 import { ApplyAll, SelectionActions } from './actions.tsx'
-import { nameRecommendation, RecommendationTable } from './table.tsx'
+import { CHECK_COLUMNS, nameRecommendation, RecommendationTable } from './table.tsx'
 import {
   CONFIDENCES,
   KINDS,
@@ -78,22 +79,26 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
   const canApplyAll = canWrite() && !query.has('status') && (total ?? 0) > 0
   return (
     <>
-      <h1>
-        {total === undefined ? recommendationTexts.title : countOf(total, 'recommended check')}
-        <Help page="recommendations" about={recommendationTexts.title} />
-      </h1>
+      <div class="headline">
+        <h1>
+          {total === undefined ? recommendationTexts.title : countOf(total, 'recommended check')}
+          <Help page="recommendations" about={recommendationTexts.title} />
+        </h1>
+        <ListTools
+          list="recommendations"
+          path="/recommendations"
+          columns={CHECK_COLUMNS}
+          load={async (page: { limit: number; offset: number }, signal: AbortSignal) => {
+            const { recommendations, pagination } = await loadRecommendations({ ...asked, ...page }, signal)
+            return { rows: recommendations, total: pagination.total }
+          }}
+        />
+      </div>
       <RecommendationFilters sources={sources} source={source} />
-      {targets.length > 0 ? (
-        <div class="bulk">
-          <span role="status">{texts.selected(targets.length)}</span>
-          <SelectionActions targets={targets} changed={changed} />
-        </div>
-      ) : (
-        canApplyAll && (
-          <p class="actions above">
-            <ApplyAll count={total!} all={all} changed={changed} />
-          </p>
-        )
+      {canApplyAll && (
+        <p class="actions above">
+          <ApplyAll count={total!} all={all} changed={changed} />
+        </p>
       )}
       <Loaded of={list} what={recommendationTexts.title.toLowerCase()} rows={12}>
         {({ recommendations, pagination }: RecommendationList) =>
@@ -111,6 +116,12 @@ function SourceRecommendations({ sources }: { sources: readonly Source[] }) {
           )
         }
       </Loaded>
+      {targets.length > 0 && (
+        <div class="bulk">
+          <span role="status">{texts.selected(targets.length)}</span>
+          <SelectionActions targets={targets} changed={changed} />
+        </div>
+      )}
     </>
   )
 }

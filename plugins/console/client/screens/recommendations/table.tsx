@@ -1,5 +1,7 @@
 import { countOf, formatNumber } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
+import { NameLink } from '../../parts/table/name-link.tsx'
+import { shortNames } from '../../parts/table/short-name.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
 import type { PageOfList } from '../../parts/paging.tsx'
 import type { Selection } from '../../parts/table/table-head.tsx'
@@ -8,17 +10,23 @@ import { Details } from './details.tsx'
 import type { Recommendation } from './requests.ts'
 
 /** What a check is called before it is there. */
-export const nameRecommendation = ({ type, column_name: column, parent, config }: Recommendation) =>
+export const nameRecommendation = ({
+  type,
+  type_label: label,
+  column_name: column,
+  parent,
+  config,
+}: Recommendation) =>
   [
-    type,
-    column,
-    parent && `→ ${parent.table_path.split('.').at(-1)}.${parent.column_name}`,
+    parent ? column : label,
+    parent && `references ${parent.table_path.split('.').at(-1)}.${parent.column_name}`,
+    !parent && column && `on ${column}`,
     type === 'comparison' && `→ ${String(config.right_source)}`,
   ]
     .filter(Boolean)
     .join(' ')
 
-const CHECK_COLUMNS: Column<Recommendation>[] = [
+export const CHECK_COLUMNS: Column<Recommendation>[] = [
   {
     label: 'Why',
     cellClass: 'reason',
@@ -36,6 +44,7 @@ const CHECK_COLUMNS: Column<Recommendation>[] = [
   },
   {
     label: recommendationTexts.confidence,
+    cellClass: 'state',
     className: 'right',
     cell: ({ confidence }) => `${Math.round(confidence * 100)} %`,
   },
@@ -83,10 +92,12 @@ export function RecommendationTable({
     },
     ...CHECK_COLUMNS,
   ]
+  const short = shortNames(recommendations.map(({ table_path: path }) => path))
   return (
     <DataTable
+      list="recommendations"
       label={recommendationTexts.title}
-      className="recommendations"
+      className="recommendations stacked two-line"
       columns={columns}
       rows={recommendations}
       place={place}
@@ -95,9 +106,7 @@ export function RecommendationTable({
       group={{
         keyOf: (recommendation: Recommendation) => recommendation.asset_id,
         title: ({ asset_id: table, table_path: path }: Recommendation) => (
-          <a href={tableAddress(table)}>
-            <bdi>{path}</bdi>
-          </a>
+          <NameLink href={tableAddress(table)} name={path} short={short.get(path)} />
         ),
       }}
       details={(recommendation: Recommendation) =>

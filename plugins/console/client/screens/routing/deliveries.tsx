@@ -139,7 +139,11 @@ function DeliveryTable({
         </button>
       ),
     },
-    { label: texts.status, cell: delivery => <Status status={delivery.status} /> },
+    {
+      label: texts.status,
+      cellClass: 'state',
+      cell: delivery => <Status status={delivery.status} />,
+    },
     { label: 'Created', cell: delivery => <Ago at={delivery.created_at} /> },
     {
       label: 'About',
@@ -154,13 +158,14 @@ function DeliveryTable({
     canWrite() && {
       label: routingTexts.redeliver,
       isLabelHidden: true,
+      cellClass: 'action',
       cell: ({ id, status }) => status !== 'pending' && <Redeliver id={id} follow={follow} />,
     },
   ]
   return (
     <DataTable
       label={routingTexts.messages}
-      className="deliveries"
+      className="deliveries stacked two-line"
       columns={columns}
       rows={deliveries}
       chosen={openId}

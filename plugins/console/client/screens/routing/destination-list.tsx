@@ -129,6 +129,7 @@ function DestinationTable({
     },
     {
       label: texts.status,
+      cellClass: 'state',
       cell: destination => {
         const { status, word } = describeDestination(destination)
         return <Status status={status} word={word} />
@@ -162,7 +163,14 @@ function DestinationTable({
       cell: destination => <NextStep destination={destination} reload={reload} />,
     },
   ]
-  return <DataTable label={routingTexts.destinations} columns={columns} rows={destinations} />
+  return (
+    <DataTable
+      className="stacked two-line"
+      label={routingTexts.destinations}
+      columns={columns}
+      rows={destinations}
+    />
+  )
 }
 
 /** The one thing to do about a destination that does not simply work. */

@@ -91,6 +91,7 @@ function DigestTable({
     },
     {
       label: texts.status,
+      cellClass: 'state',
       cell: ({ is_active: isActive }) => <ActiveStatus isActive={isActive} />,
     },
     { label: routingTexts.openAt, cellClass: 'wraps', cell: describeDigestTimes },
@@ -118,7 +119,14 @@ function DigestTable({
       },
     ),
   ]
-  return <DataTable label={digestTexts.digests} className="rules" columns={columns} rows={digests} />
+  return (
+    <DataTable
+      label={digestTexts.digests}
+      className="rules stacked two-line"
+      columns={columns}
+      rows={digests}
+    />
+  )
 }
 
 /** When a digest is sent, in words: `Monday 08:00, Europe/Berlin`. */

@@ -83,7 +83,7 @@ function MuteTable({ windows, reload }: { windows: readonly MuteWindow[]; reload
         </a>
       ),
     },
-    { label: texts.status, cell: window => <MuteStatus window={window} /> },
+    { label: texts.status, cellClass: 'state', cell: window => <MuteStatus window={window} /> },
     { label: routingTexts.openAt, cellClass: 'wraps', cell: describeTimes },
     { label: routingTexts.mutes, cellClass: 'wraps', cell: describeScope },
     pauseColumn(
@@ -95,7 +95,14 @@ function MuteTable({ windows, reload }: { windows: readonly MuteWindow[]; reload
       },
     ),
   ]
-  return <DataTable label={routingTexts.muteWindows} className="rules" columns={columns} rows={windows} />
+  return (
+    <DataTable
+      label={routingTexts.muteWindows}
+      className="rules stacked two-line"
+      columns={columns}
+      rows={windows}
+    />
+  )
 }
 
 function MuteStatus({

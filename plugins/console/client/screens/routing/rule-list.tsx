@@ -97,6 +97,7 @@ function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
     },
     {
       label: texts.status,
+      cellClass: 'state',
       cell: ({ is_active: isActive }) => <ActiveStatus isActive={isActive} />,
     },
     { label: routingTexts.matches, cellClass: 'wraps', cell: rule => describeMatches(rule, kinds) },
@@ -112,7 +113,9 @@ function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
       cell: rule => <PauseRule rule={rule} reload={reload} />,
     },
   ]
-  return <DataTable label={routingTexts.rules} className="rules" columns={columns} rows={rules} />
+  return (
+    <DataTable label={routingTexts.rules} className="rules stacked two-line" columns={columns} rows={rules} />
+  )
 }
 
 /** What a rule selects, in words: `critical, warning: stale table, tagged money`. */

@@ -146,6 +146,7 @@ function InvitationTable({
   ]
   return (
     <DataTable
+      className="stacked two-line"
       label={peopleTexts.invitations}
       columns={columns}
       rows={invitations}

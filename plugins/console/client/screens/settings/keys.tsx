@@ -93,7 +93,7 @@ function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => voi
     { label: peopleTexts.name, isName: true, cell: key => <bdi>{key.name}</bdi> },
     { label: 'Key', cell: key => <code>{key.display_key}</code> },
     { label: peopleTexts.scope, cell: key => key.scope },
-    { label: texts.status, cell: key => <KeyStatus of={key} /> },
+    { label: texts.status, cellClass: 'state', cell: key => <KeyStatus of={key} /> },
     { label: peopleTexts.lastUsed, cell: key => agoOrNever(key.last_used_at) },
     { label: peopleTexts.expires, cell: key => agoOrNever(key.expires_at) },
     { label: peopleTexts.created, cell: key => <Ago at={key.created_at} /> },
@@ -103,7 +103,7 @@ function KeyTable({ keys, reload }: { keys: readonly ApiKey[]; reload: () => voi
       cell: key => key.revoked_at === null && <RevokeButton of={key} reload={reload} />,
     },
   ]
-  return <DataTable label={texts.apiKeys} columns={columns} rows={keys} />
+  return <DataTable className="stacked two-line" label={texts.apiKeys} columns={columns} rows={keys} />
 }
 
 function KeyStatus({ of: { revoked_at: revokedAt, is_active: isActive } }: { of: ApiKey }) {

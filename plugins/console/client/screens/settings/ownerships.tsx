@@ -162,7 +162,9 @@ function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership
         ownership.origin === 'manual' && canWrite() && <RemoveOwner ownership={ownership} reload={reload} />,
     },
   ]
-  return <DataTable label={teamsTexts.owners} columns={columns} rows={ownerships} />
+  return (
+    <DataTable className="stacked two-line" label={teamsTexts.owners} columns={columns} rows={ownerships} />
+  )
 }
 
 function RemoveOwner({ ownership: { id, owner, subject }, reload }: OwnershipProps) {

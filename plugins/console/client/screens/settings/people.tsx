@@ -78,6 +78,7 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
     { label: texts.role, cell: user => user.role },
     {
       label: texts.status,
+      cellClass: 'state',
       cell: ({ is_active: isActive }) => (
         <Status status={isActive ? 'ok' : 'unknown'} word={isActive ? peopleTexts.active : 'disabled'} />
       ),
@@ -92,7 +93,7 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
         user.role !== 'owner' && <UserActions user={user} name={nameOf(user)} reload={reload} />,
     },
   ]
-  return <DataTable label={texts.people} columns={columns} rows={users} />
+  return <DataTable className="stacked two-line" label={texts.people} columns={columns} rows={users} />
 }
 
 const userFields: FieldSpec[] = [

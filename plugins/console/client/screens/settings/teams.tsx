@@ -114,7 +114,7 @@ function TeamTable({ teams, reload }: { teams: readonly Team[]; reload: () => vo
       cell: team => canWrite() && <TeamActions team={team} reload={reload} />,
     },
   ]
-  return <DataTable label={teamsTexts.teams} columns={columns} rows={teams} />
+  return <DataTable className="stacked two-line" label={teamsTexts.teams} columns={columns} rows={teams} />
 }
 
 function Members({ of: { members } }: { of: Team }) {

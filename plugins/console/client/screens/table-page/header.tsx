@@ -7,7 +7,7 @@ import { sourceAddress, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { lazy } from '../../parts/lazy.tsx'
 import { notifyOfJob } from '../../parts/notices.tsx'
-import { CheckCounts, Shape, Status } from '../../parts/status.tsx'
+import { CheckCounts, Severity, Shape, Status } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { costTexts } from '../source/cost-texts.ts'
 import { texts } from '../../texts.ts'
@@ -156,7 +156,7 @@ function Facts({ table }: { table: Table }) {
         <div>
           <dt>{texts.changes}</dt>
           <dd>
-            <Status status={table.schema_change_status} word={texts.riskOf(table.schema_change_status)} />
+            <Severity level={table.schema_change_status} word={texts.riskOf(table.schema_change_status)} />
           </dd>
         </div>
       )}
