@@ -44,12 +44,17 @@ export function findCheckPage(
   )
   const { sort, order } = query
   const page = { arms, query, order: orderOf(query) }
+  const isIndexed = sort === 'created_at' || sort === 'status'
   const text =
-    words.length === 0 ? pageInOrder(page) : sort === 'status' ? rankedSearch(page) : searchByAge(page)
+    isIndexed && words.length === 0
+      ? pageInOrder(page)
+      : sort === 'created_at'
+        ? searchByAge(page)
+        : sortAll(page)
   const scope = assetId === undefined ? 'company' : 'asset'
   return {
     // PostgreSQL takes 63 characters.
-    name: [SORT_NAMES[sort], order, scope, ...filters.names].join(' '),
+    name: [sort, order, scope, ...filters.names].join(' '),
     text: (words.length === 0 ? 'with ' : `with ${NAMED_SOURCES}, `) + text,
     order: page.order,
     bindings: {
@@ -67,12 +72,20 @@ export function findCheckPage(
   }
 }
 
-const SORT_NAMES: Record<CheckSort, string> = { created_at: 'aged', status: 'ranked' }
+/** What a check `c` has of what the list is sorted by and no index has in order. Those that were never checked come last. */
+const SORTED_BY: Record<Exclude<CheckSort, 'created_at' | 'status'>, string> = {
+  name: 'c.search_text',
+  table: 'c.table_path',
+  kind: 'c.kind',
+  interval: `array_position('{hourly,daily,weekly}', c.check_interval)`,
+  last_checked_at: `coalesce(c.last_checked_at, '-infinity')`,
+}
 
-/** Where the statuses are equal, the newest come first. */
+/** Where checks are equal in what they are sorted by, the newest come first. */
 function orderOf({ sort, order }: CheckListQuery): string[] {
   if (sort === 'created_at') return ageOrder(order)
-  return [`rank ${REVERSED[order]}`, ...ageOrder('desc')]
+  const first = sort === 'status' ? `rank ${REVERSED[order]}` : `sorted ${order}`
+  return [first, ...ageOrder('desc')]
 }
 
 const ageOrder = (order: CheckOrder) => [`created_at ${order}`, `id ${order}`]
@@ -154,9 +167,11 @@ function searchByAge({ arms, query, order }: PageParts): string {
       from (select count(*) as n from page) listed)`
 }
 
-/** All that is found is sorted: no index has what is looked at in the order of its status. */
-function rankedSearch({ arms, order }: PageParts): string {
-  const found = arms.map(matching => `select c.created_at, c.id, c.status_rank as rank ${matching}`)
+/** All that is found is sorted, where no index has what is looked at in the order of the list. */
+function sortAll({ arms, query: { sort }, order }: PageParts): string {
+  const by =
+    sort === 'created_at' || sort === 'status' ? 'c.status_rank as rank' : `${SORTED_BY[sort]} as sorted`
+  const found = arms.map(matching => `select c.created_at, c.id, ${by} ${matching}`)
   return `found as materialized (${found.join(' union all ')}),
     counted as materialized (select cast(count(*) as int) as total from found),
     page as (select * from found order by ${order.join(', ')} limit ${LIMIT} offset ${OFFSET})`

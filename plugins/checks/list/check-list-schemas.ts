@@ -10,7 +10,7 @@ const LIST_STATUSES = ['passing', 'warning', 'failing', 'error', 'learning', 'pe
 /** How a check, or one result of it, did, in one vocabulary for all kinds. */
 export type ListStatus = (typeof LIST_STATUSES)[number]
 
-const CHECK_SORTS = ['created_at', 'status'] as const
+const CHECK_SORTS = ['created_at', 'status', 'name', 'table', 'kind', 'interval', 'last_checked_at'] as const
 export type CheckSort = (typeof CHECK_SORTS)[number]
 const CHECK_ORDERS = ['asc', 'desc'] as const
 export type CheckOrder = (typeof CHECK_ORDERS)[number]
@@ -60,11 +60,13 @@ export const checkListQuery = (kinds: () => string[]) =>
     sort: Joi.string()
       .valid(...CHECK_SORTS)
       .default('created_at')
-      .description('By age, or by status: failing, error, warning, learning, pending, passing.'),
+      .description(
+        'By age, by status (failing, error, warning, learning, pending, passing), or by what a check has, where the newest come first of equal ones.',
+      ),
     order: Joi.string()
       .valid(...CHECK_ORDERS)
       .default('desc')
-      .description('desc lists the newest, or those that need attention, first.'),
+      .description('desc lists the newest, those that need attention, or the last by name, first.'),
     ...pageQuery(),
   })
 

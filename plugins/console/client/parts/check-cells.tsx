@@ -19,12 +19,9 @@ export const CheckMarks = ({ of: { is_active: isActive, managed_by: owner } }: {
       </>
     )}
     {owner && (
-      <>
-        {' '}
-        <span class="quiet" title={owner.file}>
-          managed by {owner.file.split('/').at(-1)}
-        </span>
-      </>
+      <small class="quiet below" title={owner.file}>
+        managed by {owner.file.split('/').at(-1)}
+      </small>
     )}
   </>
 )
@@ -54,6 +51,10 @@ export const RESULT_COLUMNS: Column<Check>[] = [
     cellClass: 'wide-only',
     cell: check => <Sparkline points={check.points} />,
   },
-  { label: 'Interval', cellClass: 'quiet', cell: check => check.interval },
-  { label: texts.checkedAt, cell: check => <Ago at={check.last_checked_at} /> },
+  { label: 'Interval', sort: { name: 'interval' }, cellClass: 'quiet', cell: check => check.interval },
+  {
+    label: texts.checkedAt,
+    sort: { name: 'last_checked_at', first: 'desc' },
+    cell: check => <Ago at={check.last_checked_at} />,
+  },
 ]

@@ -36,6 +36,8 @@ interface CheckList {
   pagination: PageOfList
 }
 
+const SORTS = ['status', 'created_at', 'name', 'table', 'kind', 'interval', 'last_checked_at'] as const
+
 /** Reads the filters of an address; what the API does not know is left out, but for kinds, which extensions add. */
 function readFilters(query: URLSearchParams) {
   const kind = query.get('kind') as 'validity' | null
@@ -47,7 +49,7 @@ function readFilters(query: URLSearchParams) {
     ...(status.length > 0 && { status }),
     ...((state === 'active' || state === 'paused') && { is_active: state === 'active' }),
     ...(query.get('search') && { search: query.get('search')! }),
-    ...(readSort(query, ['status', 'created_at']) ?? WORST_FIRST),
+    ...(readSort(query, SORTS) ?? WORST_FIRST),
   }
 }
 
@@ -187,6 +189,7 @@ const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): 
   {
     label: texts.check,
     isName: true,
+    sort: { name: 'name' },
     cell: check => (
       <>
         <NameLink href={checkAddress(check)} name={check.title} max={MAX_TITLE} /> <CheckMarks of={check} />
@@ -195,12 +198,14 @@ const columnsOf = (kinds: readonly Kind[], short: ReadonlyMap<string, string>): 
   },
   {
     label: texts.table,
+    sort: { name: 'table' },
     cell: ({ qualified_name: name }) => (
       <NameLink href={tableAddress(name)} name={name} short={short.get(name)} />
     ),
   },
   {
     label: texts.kind,
+    sort: { name: 'kind' },
     cellClass: 'quiet',
     cell: ({ kind }) => kinds.find(each => each.kind === kind)?.label ?? kind,
   },

@@ -90,7 +90,8 @@ function CheckTable({ table, reload }: TabProps) {
       ),
     },
     STATUS_COLUMN,
-    ...RESULT_COLUMNS,
+    // The checks of a table are in one order.
+    ...RESULT_COLUMNS.map(({ sort: _sort, ...column }) => column),
   ]
   const openCheck = (check: Check) => (
     <>

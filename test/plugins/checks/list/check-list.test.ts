@@ -75,6 +75,41 @@ t.test('a check is listed with the rows and the buckets of time that it is about
   t.match(newest, { id: body.data.id, ...scope, window_delay: '2h', revisit: null })
 })
 
+t.test('checks are sorted by each of their columns, also where they are searched', async t => {
+  const { asset, rule, metric, grouped, reference, run } = await shopWorld(t)
+  await run()
+  await app.query(
+    `update checks set check_interval = case id when (select min(id) from checks where company_id = $1) then 'weekly'
+       else check_interval end, last_checked_at = last_checked_at + id * interval '1 s' where company_id = $1`,
+    [tenant.companyId],
+  )
+  const sortedBy = async (query: string) => itemsOf((await list(asset.id, query)).body).map(({ id }) => id)
+  const valuesOf = async (name: keyof ListedCheck, query: string) =>
+    itemsOf((await list(asset.id, query)).body).map(check => String(check[name]))
+  for (const [sort, name] of [
+    ['kind', 'kind'],
+    ['table', 'table_path'],
+    ['last_checked_at', 'last_checked_at'],
+  ] as const) {
+    const up = await valuesOf(name, `?sort=${sort}&order=asc`)
+    t.strictSame(up, up.toSorted(), `${sort} ascending`)
+    const down = await valuesOf(name, `?sort=${sort}&order=desc`)
+    t.strictSame(down, down.toSorted().reverse(), `${sort} descending`)
+  }
+  t.equal((await sortedBy('?sort=interval&order=desc'))[0], rule, 'weekly comes after daily')
+  t.strictSame(
+    await sortedBy('?sort=name&order=asc&search=orders'),
+    (await sortedBy('?sort=name&order=desc&search=orders')).toReversed(),
+  )
+  t.strictSame(
+    (await Promise.all([0, 2].map(offset => sortedBy(`?sort=name&limit=2&offset=${offset}`))))
+      .flat()
+      .toSorted(),
+    [rule, metric, grouped, reference].toSorted(),
+    'each is on one page',
+  )
+})
+
 t.test('the checks of all kinds are one list, by the ids of their own endpoints', async t => {
   const { asset, rule, metric, grouped, reference, orders, run } = await shopWorld(t)
   const pending = await list(asset.id)
@@ -305,7 +340,7 @@ t.test('all checks of a company are one list, with the same filters', async t =>
   t.notOk((await idsOf('?status=passing')).includes(one.metric))
   const { body } = await tenant.ask('GET', '/api/v1/sdk/checks?offset=1&limit=2')
   t.match(body.pagination, { offset: 1, limit: 2, has_more: true })
-  t.equal((await tenant.ask('GET', '/api/v1/sdk/checks?sort=name')).status, 400)
+  t.equal((await tenant.ask('GET', '/api/v1/sdk/checks?sort=value')).status, 400)
   const stranger = await app.signUp('Stranger')
   t.match(await all('', stranger), { data: { items: { length: 0 } }, pagination: { total: 0 } })
 })

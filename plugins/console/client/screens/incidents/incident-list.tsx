@@ -120,13 +120,14 @@ const COLUMNS: Column<ListedIncident>[] = [
   {
     label: texts.incident,
     isName: true,
-    cell: ({ id, severity, title }) => (
+    cell: ({ id, number, severity, title }) => (
       <span class="with-shape">
         <Shape tone={toneOf(severity)} />
         <span class="hidden">{severity}: </span>
         <a href={`/incidents/${id}`} title={title}>
           <bdi>{title}</bdi>
         </a>
+        {number !== null && <span class="quiet number">{texts.numbered(number)}</span>}
       </span>
     ),
   },
