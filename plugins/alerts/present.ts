@@ -47,6 +47,7 @@ export function presentAlert(
     severity: alert.severity,
     status: alert.status,
     title: alert.title,
+    finding: event.finding ?? null,
     message: alert.title,
     delivery_failed: alert.deliveryFailed,
     occurrences: alert.occurrences,

@@ -68,6 +68,10 @@ export function alertFields(kinds: readonly AlertKind[]) {
     asset_id: asset.id.example(TABLE_ID_EXAMPLE),
     qualified_name: asset.qualified_name,
     asset: record({ ...asset, id: text.example(TABLE_ID_EXAMPLE) }).label('AlertAsset'),
+    finding: record({ found: text, expected: text.allow(null), deviation: text.allow(null) })
+      .allow(null)
+      .description('The parts of its title, in words.')
+      .example({ found: '3 h old', expected: 'every 1 h', deviation: null }),
     event: record({
       type: eventType,
       change_type: Joi.string().allow(null),

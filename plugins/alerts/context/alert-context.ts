@@ -15,7 +15,7 @@ const MAX_NAMED_ASSETS = 5
 export async function showAlertInContext(deps: Deps, trx: Transaction, alert: Alert) {
   const shown = await showAlert(deps, trx, alert)
   const tableId = isDemo(alert) || alert.assetId === alert.sourceId ? null : alert.assetId
-  const { details, finding = null } = alert.event
+  const { details } = alert.event
   const reach =
     tableId === null
       ? undefined
@@ -25,7 +25,6 @@ export async function showAlertInContext(deps: Deps, trx: Transaction, alert: Al
         })
   return {
     ...shown,
-    finding,
     last_pass: await readLastPass(deps, trx, alert, shown.rule_id),
     incident: await readIncident(trx, alert.id),
     upstream: tableId === null || !deps.lookUps.lineage ? null : await readUpstream(deps, trx, tableId),

@@ -18,10 +18,6 @@ const reached = list(
 /** What the reply of one alert has beside the fields of lists. @param activity an entry of its timeline */
 export function contextFields(activity: Joi.Schema) {
   return {
-    finding: record({ found: text, expected: text.allow(null), deviation: text.allow(null) })
-      .allow(null)
-      .description('The parts of its title, in words.')
-      .example({ found: '3 h old', expected: 'every 1 h', deviation: null }),
     last_pass: record({
       at: time.allow(null).description('Null where no result that is kept passed.'),
       value: number.allow(null),

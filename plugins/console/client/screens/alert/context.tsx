@@ -4,23 +4,22 @@ import { formatTime } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { Shape, toneOf } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Facts, factsOf } from './facts.tsx'
 import { AssetName, hasPage } from '../impact/asset-name.tsx'
 import { alertTexts as texts, describeValue } from './texts.ts'
 
 type Of = { alert: AlertInContext }
 
 /** What was found, what was expected, and when all was well. */
-export function Findings({ alert: { finding, last_pass: pass, event, event_type: kind } }: Of) {
-  const { found, expected, deviation } = finding ?? {}
+export function Findings({ alert }: Of) {
+  const { last_pass: pass, event, event_type: kind } = alert
   const details = event.details as { metric_type?: string; last_updated?: string | null }
   const value = pass && describeValue(kind, details, pass.value)
   // How old data was when it was last in time says less than when it came.
   const newest = kind === 'freshness_violation' ? details.last_updated : undefined
-  if (!expected && !pass && !newest) return null
+  if (!alert.finding?.expected && !pass && !newest) return null
   const facts = [
-    [texts.found, found],
-    [texts.expected, expected],
-    [texts.deviation, deviation],
+    ...factsOf(alert),
     [
       texts.newest,
       newest && (
@@ -48,21 +47,7 @@ export function Findings({ alert: { finding, last_pass: pass, event, event_type:
         )),
     ],
   ] as const
-  return (
-    <dl class="facts">
-      {facts.map(
-        ([name, text]) =>
-          text && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <bdi>{text}</bdi>
-              </dd>
-            </div>
-          ),
-      )}
-    </dl>
-  )
+  return <Facts of={facts} />
 }
 
 /** What is wrong with the tables from which the table of the alert is made. */

@@ -6,7 +6,7 @@ import type { ChartMark } from '../../parts/chart/points.ts'
 import { Help } from '../../parts/help.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Evidence, RowsOf } from '../evidence.tsx'
-import { listFacts } from './facts.ts'
+import { Facts, factsOf } from '../alert/facts.tsx'
 import { namesOf } from './names.ts'
 import { Reach } from './reach.tsx'
 import type { Downstream, Incident } from './requests.ts'
@@ -37,16 +37,7 @@ export function Cause({ incident, lineage }: { incident: Incident; lineage: Down
               <bdi>{cause.summary}</bdi>
             </p>
           )}
-          {alert && (
-            <dl class="facts">
-              {listFacts(alert).map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ))}
-            </dl>
-          )}
+          {alert && <Facts of={factsOf(alert)} />}
           {cause.explanation && (
             <p>
               <bdi>{cause.explanation}</bdi>.

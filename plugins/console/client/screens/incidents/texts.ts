@@ -114,22 +114,6 @@ export const incidentTexts = {
   } as Record<string, string>,
 } as const
 
-/** What is said of the numbers of a cause. */
-export const factTexts = {
-  value: 'Value',
-  expected: 'Expected',
-  deviation: 'Deviation',
-  invalid: 'Invalid',
-  newest: 'Newest data',
-  late: 'Late by',
-  orphans: 'Without a match',
-  differing: 'Differing',
-  range: (low: string, high: string) => `${low} to ${high}`,
-  atMost: (limit: string) => `at most ${limit}`,
-  every: (span: string) => `every ${span}`,
-  share: (count: string, total: string, percent: string) => `${count} of ${total} (${percent} %)`,
-} as const
-
 function span(minutes: number | null): string {
   if (minutes === null) return '–'
   if (minutes < 120) return `${formatNumber(Math.round(minutes))} min`
