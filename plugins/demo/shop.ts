@@ -84,6 +84,8 @@ function seededRandom(seed: number): () => number {
 export interface Shop {
   /** Inserts the rows of the day that ended `daysAgo` days ago; today (0) is the day of the faults. */
   addDay(daysAgo: number): void
+  /** Runs statements, outside of a transaction. */
+  run(statements: string): void
   /** Applies the careless release to the schema. */
   release(): void
   close(): void
@@ -101,6 +103,7 @@ export function openShop(path: string, now: Date): Shop {
   insertMasterData(database, random, formatMoment(now, HISTORY_DAYS + 1, 0.3))
   return {
     addDay: daysAgo => inTransaction(database, () => insertDay(database, random, now, daysAgo)),
+    run: statements => database.exec(statements),
     release: () => inTransaction(database, () => database.exec(RELEASE_CHANGES)),
     close: () => database.close(),
   }
