@@ -13,7 +13,7 @@ export interface DemoStep {
 
 /** Gives the demo a past: what was raised and done just now counts as raised and done on an earlier day. */
 export interface DemoPast {
-  /** Groups what was raised or ended since a moment. @returns the ids of the incidents that are open */
+  /** Groups what was raised or ended since a moment. @returns the ids of the incidents that are open then, if anything was */
   group(trx: Transaction, since: Date): Promise<string[]>
   /** Does a step as a user, through the functions of the API. */
   act(companyId: string, incidentId: string, actor: string, step: DemoStep): Promise<void>

@@ -9,13 +9,20 @@ import { updateIncidents } from './incidents/update.ts'
 export function makeDemoPast(deps: Deps): DemoPast {
   return {
     async group(trx, since) {
+      // What is news was over when it came, and belongs to no incident.
       const changed = await rows<{ id: string }>(
         trx,
-        `select id from alerts where company_id = :companyId and (created_at >= :since or resolved_at >= :since)`,
+        `select id from alerts
+          where company_id = :companyId
+            and (created_at >= :since and resolved_at is null or created_at < :since and resolved_at >= :since)`,
         { companyId: companyOf(trx), since },
       )
-      const ids = changed.map(({ id }) => id)
-      if (ids.length > 0) await updateIncidents(deps, trx, ids)
+      if (changed.length === 0) return []
+      await updateIncidents(
+        deps,
+        trx,
+        changed.map(({ id }) => id),
+      )
       const open = await Incident.query(trx).select('id').where({ status: 'open' }).orderBy('id')
       return open.map(({ id }) => id)
     },

@@ -94,6 +94,26 @@ const lostProducts = (count: number) => ({
   repaired: `update order_items set product_id = 1 + id % 60 where product_id >= 9000`,
 })
 
+interface Hit {
+  tables: string[]
+  broken: string
+  repaired: string
+}
+
+/** One cause that several tables show. */
+const together = (...hits: Hit[]): Hit => ({
+  tables: hits.flatMap(({ tables }) => tables),
+  broken: hits.map(({ broken }) => broken).join(';'),
+  repaired: hits.map(({ repaired }) => repaired).join(';'),
+})
+
+/** The partner's import brings totals in cents, and what follows from them. */
+const wrongTotals = (count: number) => ({
+  tables: ['partner_imports'],
+  broken: `update partner_imports set total = total * 100 where ${newest('partner_imports', count)}`,
+  repaired: `update partner_imports set total = total / 100 where total > 1000`,
+})
+
 /** A column that a release added, which is accepted later. */
 const newColumn = (table: string, column: string, minutes: number, comment: string) => ({
   tables: [],
@@ -122,7 +142,7 @@ export const PAST_FAULTS: PastFault[] = [
   },
   {
     daysAgo: 46,
-    ...repeatedReferences(2),
+    ...together(repeatedReferences(2), negativeAmounts(1), wrongStatus('double', 2, 'paid')),
     steps: handled('ana', [12, 30, 95], {
       comment: 'The payment job ran twice after a restart.',
       cause: 'pipeline_failure',
@@ -154,14 +174,14 @@ export const PAST_FAULTS: PastFault[] = [
     daysAgo: 28,
     ...lostProducts(3),
     steps: handled('li', [15, 42, 160], {
-      comment: 'Products were removed while orders of them were open.',
+      comment: 'Products were removed while orders of them were on their way.',
       cause: 'upstream_change',
       action: 'Products restored',
     }),
   },
   {
     daysAgo: 25,
-    ...wrongStatus('returned', 4, 'cancelled'),
+    ...together(wrongStatus('returned', 4, 'cancelled'), negativeAmounts(4)),
     steps: handled('ana', [55, 61, 240], {
       comment: 'Returns are cancelled orders. The shop has a new state.',
       cause: 'upstream_change',
@@ -179,9 +199,9 @@ export const PAST_FAULTS: PastFault[] = [
   },
   {
     daysAgo: 17,
-    ...wrongDates(6),
+    ...together(wrongStatus('in transit', 5, 'shipped'), wrongDates(6), repeatedReferences(1)),
     steps: handled('li', [20, 26, 75], {
-      comment: 'Carrier 2 again, after their update.',
+      comment: 'Carrier 2 again: its update writes statuses and dates of its own.',
       cause: 'upstream_change',
       action: 'We parse both forms now',
     }),
@@ -193,10 +213,7 @@ export const PAST_FAULTS: PastFault[] = [
   },
   {
     daysAgo: 12,
-    // The import brought totals in cents for a few orders.
-    tables: ['partner_imports'],
-    broken: `update partner_imports set total = total * 100 where ${newest('partner_imports', 2)}`,
-    repaired: `update partner_imports set total = total / 100 where total > 1000`,
+    ...together(wrongTotals(2), wrongStatus('shiped', 2, 'shipped'), repeatedReferences(2), wrongDates(3)),
     steps: [
       ...handled('ana', [6, 18, 110], {
         comment: 'Two totals of the partner are in cents.',
@@ -217,9 +234,9 @@ export const PAST_FAULTS: PastFault[] = [
   },
   {
     daysAgo: 7,
-    ...repeatedReferences(1),
+    ...together(wrongTotals(1), repeatedReferences(1), wrongStatus('double', 1, 'paid')),
     steps: handled('ana', [9, 22, 58], {
-      comment: 'One payment was sent twice.',
+      comment: 'The partner sent one order twice, in cents.',
       cause: 'pipeline_failure',
       action: 'Took the second one out',
     }),

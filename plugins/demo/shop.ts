@@ -215,7 +215,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
   const firstSnapshot = count(database, 'stock_snapshots') + 1
   const refund = count(database, 'refunds') + 1
   const review = count(database, 'reviews')
-  const view = count(database, 'page_views')
+  const view = Number(database.prepare('select max(id) as n from page_views').get()?.n ?? 0)
   insertRows(database, {
     partner_imports: orders
       .filter((_order, index) => index % 3 === 0)

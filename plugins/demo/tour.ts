@@ -6,7 +6,15 @@ import type { DemoDeps } from './deps.ts'
 import { LATE_SCHEDULE, METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { DESTINATION_NAME } from './onboarding.ts'
-import { ALERT_RULES, MUTE_WINDOW, OPERATING_SCHEDULE, ORDERS_CONTRACT, OWNERS, TAGS, TEAMS } from './organization.ts'
+import {
+  ALERT_RULES,
+  MUTE_WINDOW,
+  OPERATING_SCHEDULE,
+  ORDERS_CONTRACT,
+  OWNERS,
+  TAGS,
+  TEAMS,
+} from './organization.ts'
 import { asOf, settleMessages } from './past.ts'
 import { PEOPLE } from './past-faults.ts'
 import { replayHistory, replayLastDay } from './replay.ts'
