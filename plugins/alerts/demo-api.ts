@@ -13,8 +13,10 @@ export interface DemoStep {
 
 /** Gives the demo a past: what was raised and done just now counts as raised and done on an earlier day. */
 export interface DemoPast {
-  /** Groups what was raised or ended since a moment. @returns the ids of the incidents that are open then, if anything was */
+  /** Groups what was raised or ended since a moment. @returns the ids of their incidents that are open */
   group(trx: Transaction, since: Date): Promise<string[]>
+  /** Deletes all alerts and incidents of the company, of a demo that was not completed. */
+  clear(trx: Transaction): Promise<void>
   /** Does a step as a user, through the functions of the API. */
   act(companyId: string, incidentId: string, actor: string, step: DemoStep): Promise<void>
   /** Moves what was stored since a moment to another one. */

@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts'
 import { addComment, moveIncident, patchIncident } from './incidents/lifecycle/actions.ts'
 import { Incident } from './incidents/models.ts'
 import { updateIncidents } from './incidents/update.ts'
+import { Alert } from './models.ts'
 
 export function makeDemoPast(deps: Deps): DemoPast {
   return {
@@ -18,13 +19,23 @@ export function makeDemoPast(deps: Deps): DemoPast {
         { companyId: companyOf(trx), since },
       )
       if (changed.length === 0) return []
-      await updateIncidents(
-        deps,
+      const ids = changed.map(({ id }) => id)
+      await updateIncidents(deps, trx, ids)
+      const open = await rows<{ id: string }>(
         trx,
-        changed.map(({ id }) => id),
+        `select id from incidents i
+          where company_id = :companyId and status = 'open' and exists (
+            select from incident_alerts a
+             where a.company_id = :companyId and a.incident_id = i.id and a.alert_id = any(cast(:ids as uuid[])))
+          order by id`,
+        { companyId: companyOf(trx), ids },
       )
-      const open = await Incident.query(trx).select('id').where({ status: 'open' }).orderBy('id')
       return open.map(({ id }) => id)
+    },
+    async clear(trx) {
+      // Histories, timelines and messages go with them.
+      await Incident.query(trx).delete()
+      await Alert.query(trx).delete()
     },
     async act(companyId, incidentId, actor, { to, reason = null, resolution, ...step }) {
       const { comment, assigneeId, postMortem } = step

@@ -76,9 +76,10 @@ export const SCHEDULES = [
   { table_path: 'stock_snapshots', sla_threshold: '24h' },
 ].map(schedule => ({ ...schedule, monitoring_mode: 'explicit' }))
 
-/** Of the table that was late on a day of the past: its checks are replayed, so that it has the alert of that day. */
+/** The schedule of the table that was late on a day of the past. Its checks are replayed, so that it has the alert of that day. */
 export const LATE_SCHEDULE = {
   table_path: 'page_views',
-  sla_threshold: '24h',
+  // Its views are seen once a day, an hour or so apart.
+  sla_threshold: '26h',
   monitoring_mode: 'explicit',
 }

@@ -6,8 +6,6 @@ import { HISTORY_DAYS, type Shop } from './shop.ts'
 
 const DAY_MS = 86_400_000
 const REPORT_EVERY_DAYS = 20
-/** The freshness of the table that is late once is checked from then on; before, its past is read from its rows. */
-const FRESHNESS_DAYS = 40
 /** Daily ones would take a third of the time of all checks. */
 const DISCOVERED_EVERY_DAYS = 7
 
@@ -47,7 +45,7 @@ export async function replayHistory(deps: DemoDeps, replay: HistoryReplay): Prom
       if (fault) shop.run(fault.broken)
       // A change of the schema, which hits no checks, is found by the discovery of that day.
       const isDiscovered = daysAgo % DISCOVERED_EVERY_DAYS === 0 || fault?.tables.length === 0
-      await Promise.all([isDiscovered && replay.discover(), runDay(deps, replay, due, { daysAgo, at })])
+      await Promise.all([isDiscovered && replay.discover(), runDay(deps, replay, due, at)])
     })
     for (const step of fault?.steps ?? [])
       await asOf(deps, companyId, new Date(at.getTime() + step.after * 60_000), async () => {
@@ -73,12 +71,11 @@ async function runDay(
   deps: DemoDeps,
   replay: HistoryReplay,
   tables: readonly { id: string }[],
-  { daysAgo, at }: { daysAgo: number; at: Date },
+  at: Date,
 ): Promise<void> {
   const { companyId, sourceId, scheduleId } = replay
   await runChecks(deps, replay, tables, at)
-  if (daysAgo <= FRESHNESS_DAYS)
-    await deps.freshness.checkSource({ companyId, sourceId, scheduleIds: [scheduleId], at })
+  await deps.freshness.checkSource({ companyId, sourceId, scheduleIds: [scheduleId], at })
 }
 
 /** Fills the day of the faults, and runs the checks once more. */

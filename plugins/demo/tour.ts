@@ -54,10 +54,11 @@ export async function createDemoSource(
   { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
-  const { db, config, lineage } = deps
+  const { db, config, lineage, alerts } = deps
   const now = new Date()
   const send = createRequester(deps, key)
   await removeLeftovers(send)
+  await db.company(companyId, alerts.demo.past.clear)
   const folder = join(resolve(config.dataDir), 'demo')
   const path = join(folder, 'shop.sqlite')
   report('  a shop in SQLite')
@@ -106,6 +107,8 @@ export async function createDemoSource(
     // What the console recommends is made of profiles.
     const { data: profile } = await send('POST', `/sdk/assets/${sourceId}/profile`, {})
     await waitForJob(send, profile.job_id!, 'profile')
+    // What is open is an incident when the first person looks.
+    await db.company(companyId, trx => alerts.demo.past.group(trx, now))
     return sourceId
   } finally {
     shop.close()
@@ -195,6 +198,7 @@ async function addWarehouse(
 const NAMED_LEFTOVERS = [
   { path: '/sdk/teams', list: 'teams', names: TEAMS.map(({ name }) => name) },
   { path: '/sdk/alerts/rules', list: 'data', names: ALERT_RULES.map(({ name }) => name) },
+  { path: '/sdk/alerts/mute-windows', list: 'mute_windows', names: [MUTE_WINDOW.name] },
 ] as const
 
 interface NamedItem {

@@ -350,7 +350,9 @@ t.test('a start that was interrupted is made up for, with nothing twice', async 
     query(
       `select (select count(*) from sources) as sources, (select count(*) from teams) as teams,
               (select count(*) from alert_rules) as rules, (select count(*) from destinations) as destinations,
-              (select count(*) from operating_schedules) as hours, (select count(*) from data_contracts) as contracts`,
+              (select count(*) from operating_schedules) as hours, (select count(*) from data_contracts) as contracts,
+              (select count(*) from mute_windows) as windows, (select count(*) from users) as users,
+              (select count(*) from incidents where status = 'resolved') as incidents`,
     )
   const before = await named()
   const file = join(dataDir, 'demo', 'credentials.json')
