@@ -40,13 +40,11 @@ export function makeDemoPast(deps: Deps): DemoPast {
     async act(companyId, incidentId, actor, { to, reason = null, resolution, ...step }) {
       const { comment, assigneeId, postMortem } = step
       if (to) await moveIncident(deps, companyId, incidentId, { to, actor, reason, resolution })
+      if (!comment && !assigneeId && !postMortem) return
       await deps.db.company(companyId, async trx => {
         if (comment) await addComment(trx, incidentId, { actor, comment })
-        const patch = {
-          ...(assigneeId && { assignee_id: assigneeId }),
-          ...(postMortem && { post_mortem: postMortem }),
-        }
-        await patchIncident(trx, incidentId, patch, actor)
+        if (assigneeId) await patchIncident(trx, incidentId, { assignee_id: assigneeId }, actor)
+        if (postMortem) await patchIncident(trx, incidentId, { post_mortem: postMortem }, actor)
       })
     },
     move,
