@@ -11,7 +11,7 @@ const DISCOVERED_EVERY_DAYS = 7
 
 /** Tables whose checks have all of the shop's past; those of the others have the last weeks, which takes half the time. */
 const LONG_PAST = ['orders', 'customers', 'page_views', 'stock_snapshots', 'partner_imports']
-const SHORT_PAST_DAYS = 14
+const SHORT_PAST_DAYS = 10
 
 interface Replay {
   companyId: string

@@ -236,10 +236,11 @@ t.test('at a later start it prints the same key and makes nothing new', async t 
   const before = await sizes()
   const again = await run()
   // The link signs in once, so that each start prints another.
-  const isSame = (line: string) => !line.startsWith('open: ')
+  // A job may add values of the past to a metric after the first one.
+  const isSame = (line: string) => !/^(open: |  metrics )/.test(line)
   t.strictSame(again.filter(isSame), printed.filter(isSame))
   t.match(
-    again.find(line => !isSame(line)),
+    again.find(line => line.startsWith('open: ')),
     /^open: http\S+\/\?ticket=[\w-]{43}$/,
   )
   t.strictSame(await sizes(), before)
