@@ -1,6 +1,7 @@
 import type Joi from 'joi'
 import type { Logger } from 'pino'
 import type { AlertTitle } from './alert-title.ts'
+import type { DemoPast } from './demo-api.ts'
 import type { AlertOverview, OverviewScope } from './dimensions.ts'
 import type { IncidentsApi } from './incidents-api.ts'
 import type { Transaction } from '../../server/database/database.ts'
@@ -15,6 +16,7 @@ import type {
 } from './look-ups.ts'
 import type { OwnedAssets, WatchLookup } from './watch-lookup.ts'
 
+export type { DemoStep } from './demo-api.ts'
 export type { IncidentsApi, TableIncident } from './incidents-api.ts'
 export type {
   BrokenClause,
@@ -324,6 +326,7 @@ export interface DemoAlerts {
     trx: Transaction,
     name: string,
   ): Promise<{ id: string; name: string; destinationType: string; isNew: boolean }>
+  past: DemoPast
 }
 
 export type DemoEvent = Omit<AlertEvent, 'cause' | 'contextData' | 'isNews'>

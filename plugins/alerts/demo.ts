@@ -1,6 +1,7 @@
 import { v7 } from 'uuid'
 import { companyOf, type Transaction } from '../../server/database/database.ts'
 import type { DemoAlerts, DemoEvent } from './api.ts'
+import { makeDemoPast } from './demo-past.ts'
 import type { Deps } from './deps.ts'
 import { createSigningSecret, sealConfig } from './destinations/secrets.ts'
 import { slack } from './destinations/types/slack.ts'
@@ -15,6 +16,7 @@ const WEBHOOK_URL = 'https://demo.invalid/'
 
 export function makeDemoAlerts(deps: Deps): DemoAlerts {
   return {
+    past: makeDemoPast(deps),
     async raise(trx, event) {
       await lockDemoAlerts(trx)
       const open = await Alert.query(trx).findOne({ cause: CAUSE }).whereRaw(IS_OPEN)

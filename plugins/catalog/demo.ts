@@ -1,4 +1,5 @@
 import { companyOf, type Transaction } from '../../server/database/database.ts'
+import { moveTimes } from '../../server/database/move-times.ts'
 import { lockName } from '../../server/database/locks.ts'
 import { Source, type Run } from './models.ts'
 import { lockSource } from './locks.ts'
@@ -22,6 +23,8 @@ export interface DemoSources {
   mark(trx: Transaction, sourceId: string): Promise<void>
   /** Starts a discovery, also while the source is paused, as it is while its history is replayed. */
   discover(trx: Transaction, sourceId: string): Promise<Run>
+  /** Moves what was found since a moment to another one, so that it counts as found on an earlier day. */
+  move(trx: Transaction, since: Date, to: Date): Promise<void>
 }
 
 /** The database file of a demo source. */
@@ -36,6 +39,7 @@ interface DemoFile {
 export function demoSources(deps: ConfigDeps & { jobs: Jobs }): DemoSources {
   return {
     find,
+    move: (trx, since, to) => moveTimes(trx, TIMES, since, to),
     mark: async (trx, sourceId) => void (await Source.query(trx).findById(sourceId).patch({ isDemo: true })),
     discover: async (trx, sourceId) => requestDiscovery(deps.jobs, trx, await lockSource(trx, sourceId)),
     async ensure(trx, { name, path, description }) {
@@ -66,4 +70,13 @@ async function freeName(trx: Transaction, wanted: string): Promise<string> {
     const name = n === 1 ? wanted : `${wanted}_${n}`
     if (!(await Source.query(trx).findOne({ name }))) return name
   }
+}
+
+/** Columns with times, by table. */
+const TIMES = {
+  sources: ['created_at', 'updated_at', 'tested_at', 'last_discovery_at'],
+  tables: ['created_at', 'updated_at'],
+  runs: ['created_at', 'started_at', 'completed_at'],
+  schema_changes: ['detected_at', 'acknowledged_at'],
+  schema_baselines: ['captured_at'],
 }

@@ -72,7 +72,14 @@ export const REFERENCES = [
 
 export const SCHEDULES = [
   { table_path: 'orders', sla_threshold: '24h' },
-  { table_path: 'page_views', sla_threshold: '24h' },
   { table_path: 'inventory', sla_threshold: '24h' },
   { table_path: 'stock_snapshots', sla_threshold: '24h' },
 ].map(schedule => ({ ...schedule, monitoring_mode: 'explicit' }))
+
+/** The schedule of the table that was late on a day of the past. Its checks are replayed, so that it has the alert of that day. */
+export const LATE_SCHEDULE = {
+  table_path: 'page_views',
+  // Its views are seen once a day, an hour or so apart.
+  sla_threshold: '26h',
+  monitoring_mode: 'explicit',
+}

@@ -7,6 +7,7 @@ import type { DemoAlerts } from '../alerts/api.ts'
 import type { SimulatedService } from './receiver.ts'
 import type { AuthApi } from '../auth/api.ts'
 import type { CatalogApi } from '../catalog/api.ts'
+import type { FreshnessApi } from '../freshness/api.ts'
 import type { LineageApi } from '../lineage/api.ts'
 import type { ChecksApi } from '../checks/api.ts'
 
@@ -18,6 +19,7 @@ export interface DemoDeps {
   inject(request: ServerInjectOptions): Promise<ServerInjectResponse>
   auth: AuthApi
   alerts: { demo: DemoAlerts }
+  freshness: FreshnessApi
   /** Where the messages of demo destinations go. */
   service: SimulatedService
   catalog: CatalogApi

@@ -24,11 +24,11 @@ declare module '@hapi/hapi' {
 
 function depsOf(server: Server): DemoDeps {
   const { db, config, pino } = server
-  const { auth, alerts, catalog, lineage, checks } = server.plugins
+  const { auth, alerts, catalog, freshness, lineage, checks } = server.plugins
   const inject: DemoDeps['inject'] = request => server.inject(request)
   const service = makeSimulatedService()
   alerts.connect({ demoReceiver: service.receive })
-  return { db, config, pino, inject, auth, alerts, service, catalog, lineage, checks }
+  return { db, config, pino, inject, auth, alerts, service, catalog, freshness, lineage, checks }
 }
 
 /** A company with an example source, created at the first start. */

@@ -29,6 +29,14 @@ export const ALERT_RULES = [
   { name: 'Finance', tag_filter_mode: 'any', tag_filter_tags: ['finance'], cooldown_minutes: 60 },
 ]
 
+/** No message about the warehouse while it is loaded anew. */
+export const MUTE_WINDOW = {
+  name: 'Weekly reload of the warehouse',
+  schemas: ['demo_warehouse.main.main'],
+  timezone: 'Europe/Berlin',
+  rules: [{ days: [7], start: '02:00', end: '05:00' }],
+}
+
 /** Its last clause does not hold on the last day. */
 export const ORDERS_CONTRACT = `
 apiVersion: v3.1.0

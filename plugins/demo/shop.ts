@@ -84,6 +84,8 @@ function seededRandom(seed: number): () => number {
 export interface Shop {
   /** Inserts the rows of the day that ended `daysAgo` days ago; today (0) is the day of the faults. */
   addDay(daysAgo: number): void
+  /** Runs statements, outside of a transaction. */
+  run(statements: string): void
   /** Applies the careless release to the schema. */
   release(): void
   close(): void
@@ -101,6 +103,7 @@ export function openShop(path: string, now: Date): Shop {
   insertMasterData(database, random, formatMoment(now, HISTORY_DAYS + 1, 0.3))
   return {
     addDay: daysAgo => inTransaction(database, () => insertDay(database, random, now, daysAgo)),
+    run: statements => database.exec(statements),
     release: () => inTransaction(database, () => database.exec(RELEASE_CHANGES)),
     close: () => database.close(),
   }
@@ -212,7 +215,7 @@ function insertDay(database: DatabaseSync, random: () => number, now: Date, days
   const firstSnapshot = count(database, 'stock_snapshots') + 1
   const refund = count(database, 'refunds') + 1
   const review = count(database, 'reviews')
-  const view = count(database, 'page_views')
+  const view = Number(database.prepare('select max(id) as n from page_views').get()?.n ?? 0)
   insertRows(database, {
     partner_imports: orders
       .filter((_order, index) => index % 3 === 0)

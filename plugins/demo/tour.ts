@@ -3,12 +3,22 @@ import { join, resolve } from 'node:path'
 import type { DemoCredentials } from './credentials.ts'
 import type { AuthApi } from '../auth/api.ts'
 import type { DemoDeps } from './deps.ts'
-import { METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
+import { LATE_SCHEDULE, METRICS, REFERENCES, RULES, SCHEDULES } from './checks.ts'
 import { SHOP_LINEAGE } from './lineage.ts'
 import { DESTINATION_NAME } from './onboarding.ts'
-import { ALERT_RULES, OPERATING_SCHEDULE, ORDERS_CONTRACT, OWNERS, TAGS, TEAMS } from './organization.ts'
+import {
+  ALERT_RULES,
+  MUTE_WINDOW,
+  OPERATING_SCHEDULE,
+  ORDERS_CONTRACT,
+  OWNERS,
+  TAGS,
+  TEAMS,
+} from './organization.ts'
+import { asOf, settleMessages } from './past.ts'
+import { PEOPLE } from './past-faults.ts'
 import { replayHistory, replayLastDay } from './replay.ts'
-import { openShop } from './shop.ts'
+import { HISTORY_DAYS, openShop } from './shop.ts'
 import {
   copyToWarehouse,
   COPY_OF_ORDERS,
@@ -25,6 +35,11 @@ export async function createDemoCompany(auth: AuthApi): Promise<DemoCredentials>
   const password = randomBytes(12).toString('base64url')
   const { id: companyId } = await auth.createCompany({ name: 'Demo' })
   await auth.createUser({ companyId, email, password, role: 'owner' })
+  for (const person of Object.values(PEOPLE))
+    await auth.createUser({
+      ...{ ...person, companyId, role: 'member' },
+      password: randomBytes(12).toString('base64url'),
+    })
   const { key } = await auth.createKey({ companyId, name: 'demo', scope: 'admin' })
   return { email, password, key, companyId }
 }
@@ -39,10 +54,11 @@ export async function createDemoSource(
   { key, companyId }: DemoCredentials,
   report: (line: string) => void,
 ): Promise<string> {
-  const { db, config, lineage } = deps
+  const { db, config, lineage, alerts } = deps
   const now = new Date()
   const send = createRequester(deps, key)
   await removeLeftovers(send)
+  await db.company(companyId, alerts.demo.past.clear)
   const folder = join(resolve(config.dataDir), 'demo')
   const path = join(folder, 'shop.sqlite')
   report('  a shop in SQLite')
@@ -56,10 +72,20 @@ export async function createDemoSource(
     await addChecks(send, sourceId)
     // What the alerts of its last day have in common is known by it.
     await db.company(companyId, trx => lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }))
-    await replayHistory(deps, { companyId, sourceId, shop, now, report })
-    report('  teams, a contract, and where its alerts go')
-    await addOrganization(send)
-    await addRouting(deps, send, companyId)
+    const begin = new Date(now.getTime() - (HISTORY_DAYS + 1) * DAY_MS)
+    await asOf(deps, companyId, begin, async () => {
+      await addOrganization(send)
+      await addRouting(deps, send, companyId)
+    })
+    const watched = await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...LATE_SCHEDULE })
+    await replayHistory(deps, {
+      ...{ companyId, sourceId, shop, now, report },
+      scheduleId: String(watched.data.id),
+      discover: () => runDiscovery(deps, send, { companyId, sourceId }),
+      acceptSchema: () => send('POST', `/sdk/schema/${sourceId}/acknowledge`, {}),
+    })
+    await settleMessages(deps, companyId)
+    report('  a contract')
     await send('PUT', `/sdk/contracts/orders?source=${SHOP_NAME}`, { contract: ORDERS_CONTRACT })
     await replayLastDay(deps, { companyId, sourceId, shop, now })
     report('  a warehouse with a copy of its orders')
@@ -77,14 +103,19 @@ export async function createDemoSource(
     // The documentation watches these two by hand.
     const excluded = ['reviews', 'shipments']
     await send('POST', `/sdk/assets/${sourceId}/watch`, { level: 'light', exclude_patterns: excluded })
+    await send('POST', '/sdk/alerts/mute-windows', MUTE_WINDOW)
     // What the console recommends is made of profiles.
     const { data: profile } = await send('POST', `/sdk/assets/${sourceId}/profile`, {})
     await waitForJob(send, profile.job_id!, 'profile')
+    // What is open is an incident when the first person looks.
+    await db.company(companyId, trx => alerts.demo.past.group(trx, now))
     return sourceId
   } finally {
     shop.close()
   }
 }
+
+const DAY_MS = 86_400_000
 
 const SHOP_NAME = 'demo_shop'
 const WAREHOUSE_NAME = 'demo_warehouse'
@@ -167,6 +198,7 @@ async function addWarehouse(
 const NAMED_LEFTOVERS = [
   { path: '/sdk/teams', list: 'teams', names: TEAMS.map(({ name }) => name) },
   { path: '/sdk/alerts/rules', list: 'data', names: ALERT_RULES.map(({ name }) => name) },
+  { path: '/sdk/alerts/mute-windows', list: 'mute_windows', names: [MUTE_WINDOW.name] },
 ] as const
 
 interface NamedItem {

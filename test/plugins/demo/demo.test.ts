@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { deliverJob } from '../../../plugins/alerts/delivery/job-kinds.ts'
 import { startServer } from '../../helpers/server.ts'
+import { testPast } from './past.ts'
 
 const dataDir = t.testdir({ demo: {} })
 const { server, ask, query } = await startServer(t, {
@@ -83,10 +84,9 @@ t.test('each request that it prints answers with the key that it prints', async 
 })
 
 t.test('drift has each of the seven changes of the release', async t => {
-  const { data } = await get(`/assets/${id}/schema-changes?limit=50`)
-  t.equal(data.total, 7)
   const changes = await query(
-    `select replace(table_path, 'main.main.', '') || ' ' || change_type as change from schema_changes order by 1`,
+    `select replace(table_path, 'main.main.', '') || ' ' || change_type as change from schema_changes
+      where not is_acknowledged order by 1`,
   )
   t.strictSame(
     changes.map(({ change }) => change),
@@ -191,6 +191,8 @@ t.test('the late stock count and the bad import are two incidents', async t => {
   t.notOk(tablesOf('inventory').includes('orders'))
 })
 
+testPast({ get, query })
+
 t.test('a contract has a clause that is broken', async t => {
   const { data } = await get('/sdk/contracts/orders')
   t.equal(data.status, 'failing')
@@ -234,10 +236,11 @@ t.test('at a later start it prints the same key and makes nothing new', async t 
   const before = await sizes()
   const again = await run()
   // The link signs in once, so that each start prints another.
-  const isSame = (line: string) => !line.startsWith('open: ')
+  // A job may add values of the past to a metric after the first one.
+  const isSame = (line: string) => !/^(open: |  metrics )/.test(line)
   t.strictSame(again.filter(isSame), printed.filter(isSame))
   t.match(
-    again.find(line => !isSame(line)),
+    again.find(line => line.startsWith('open: ')),
     /^open: http\S+\/\?ticket=[\w-]{43}$/,
   )
   t.strictSame(await sizes(), before)
@@ -249,7 +252,9 @@ t.test('a start that was interrupted is made up for, with nothing twice', async 
     query(
       `select (select count(*) from sources) as sources, (select count(*) from teams) as teams,
               (select count(*) from alert_rules) as rules, (select count(*) from destinations) as destinations,
-              (select count(*) from operating_schedules) as hours, (select count(*) from data_contracts) as contracts`,
+              (select count(*) from operating_schedules) as hours, (select count(*) from data_contracts) as contracts,
+              (select count(*) from mute_windows) as windows, (select count(*) from users) as users,
+              (select count(*) from incidents where assignee_id is not null) as incidents`,
     )
   const before = await named()
   const file = join(dataDir, 'demo', 'credentials.json')

@@ -40,21 +40,31 @@ export async function changeIncident(
   body: StatusBody | null,
 ): Promise<void> {
   const who = caller(request)
-  const changed = await deps.db.company(who.companyId, async trx => {
-    assertActive(await findIncident(trx, id), to)
-    const alerts = await changeStatus(deps, trx, await openAlertsOf(trx, id), {
-      to,
-      actor: actorOf(who),
-      ...readStatusBody(body),
-    })
-    await auditRequest(request, trx, {
+  const change = { to, actor: actorOf(who), ...readStatusBody(body) }
+  await moveIncident(deps, who.companyId, id, change, (trx, alerts) =>
+    auditRequest(request, trx, {
       action: `incident.${to}`,
       target: { type: 'incident', id },
-      details: { alerts: alerts.length },
-    })
+      details: { alerts },
+    }),
+  )
+}
+
+/** As `changeIncident`, for a caller that is no request. @param record gets the number of alerts that were changed */
+export async function moveIncident(
+  deps: Deps,
+  companyId: string,
+  id: string,
+  change: StatusRequest,
+  record?: (trx: Transaction, alerts: number) => Promise<unknown>,
+): Promise<void> {
+  const changed = await deps.db.company(companyId, async trx => {
+    assertActive(await findIncident(trx, id), change.to)
+    const alerts = await changeStatus(deps, trx, await openAlertsOf(trx, id), change)
+    await record?.(trx, alerts.length)
     return alerts.map(alert => alert.id)
   })
-  await deps.db.company(who.companyId, trx => updateIncidents(deps, trx, changed))
+  await deps.db.company(companyId, trx => updateIncidents(deps, trx, changed))
 }
 
 /** @throws 409 `CONFLICT` if an incident is over */
