@@ -1,4 +1,5 @@
 /** What a connector package imports: `import { … } from 'tidemark/connector'`. */
+export { API_VERSION } from './api-version.ts'
 export * from './catalog.ts'
 export * from './connector.ts'
 export * from './dates.ts'

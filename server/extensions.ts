@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 import { DEFAULT_DEADLINES } from './deadlines.ts'
+import { addedSince, namesIn, type LoadedExtension } from './extensions/loaded.ts'
+import { describeMisfit, packageOf, type ExtensionPackage } from './extensions/package.ts'
 import { callWithin, DeadlineError } from './with-timeout.ts'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
@@ -17,6 +19,9 @@ let hooked = false
 const requestedExtensions = new Set<string>()
 const unresolved = new WeakSet<object>()
 
+/** The packages of extensions that were imported, by specifier. */
+const packages = new Map<string, ExtensionPackage | null>()
+
 /**
  * Makes `tidemark/…` mean this very program wherever an extension imports it, so that an error of its
  * connector is an error of ours, even if it has a copy of tidemark of its own. Likewise joi, which refuses
@@ -27,8 +32,11 @@ export function resolveHostModules(): void {
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier))
-        return resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
+      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier)) {
+        const resolved = resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
+        packages.set(specifier, packageOf(resolved.url))
+        return resolved
+      }
       if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
       const conditions = fromSource ? [...context.conditions, 'tidemark-source'] : context.conditions
       return next(specifier, { ...context, conditions, parentURL: import.meta.url })
@@ -63,13 +71,19 @@ function isAbsent(error: unknown): boolean {
 /**
  * Imports extensions in order and registers each as a hapi plugin.
  * @param specifiers package names, or paths that start with `.` or `/`, from the working directory
- * @throws ExtensionError saying which of four things went wrong: not installed, threw, no hapi plugin, not added
+ * @returns what was loaded
+ * @throws ExtensionError saying what went wrong: not installed, made for another version, threw, no hapi plugin, not added
  */
-export async function loadExtensions(server: Server, specifiers: readonly string[]): Promise<void> {
+export async function loadExtensions(
+  server: Server,
+  specifiers: readonly string[],
+): Promise<LoadedExtension[]> {
   resolveHostModules()
   const { register: deadlineMs } = server.deadlines
+  const loaded: LoadedExtension[] = []
   for (const specifier of specifiers) {
     const plugin = pluginOf(specifier, await importExtension(specifier, deadlineMs))
+    const before = namesIn(server.vocabularies)
     try {
       await callWithin(deadlineMs, () => server.register(plugin))
     } catch (cause) {
@@ -78,7 +92,14 @@ export async function loadExtensions(server: Server, specifiers: readonly string
       const message = `Extension ${specifier} could not be added: ${describeThrown(cause)}`
       throw new ExtensionError(message, { cause })
     }
+    const { name, version = null } = packages.get(targetOf(specifier)) ?? {}
+    loaded.push({
+      name: name ?? ('name' in plugin ? plugin.name : plugin.pkg.name),
+      version,
+      adds: addedSince(before, namesIn(server.vocabularies)),
+    })
   }
+  return loaded
 }
 
 /** Imports extensions without registering them: the command line takes their `commands`. */
@@ -95,20 +116,41 @@ function notEnded(specifier: string, what: string, milliseconds: number, advice:
 }
 
 async function importExtension(specifier: string, deadlineMs: number): Promise<Record<string, unknown>> {
-  const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier)
-  const target = !isPath || specifier.startsWith('file:') ? specifier : pathToFileURL(resolve(specifier)).href
+  const target = targetOf(specifier)
   requestedExtensions.add(target)
   try {
-    return await callWithin(deadlineMs, async () => (await import(target)) as Record<string, unknown>)
+    const imported = await callWithin(
+      deadlineMs,
+      async () => (await import(target)) as Record<string, unknown>,
+    )
+    assertFit(specifier)
+    return imported
   } catch (cause) {
+    if (cause instanceof ExtensionError) throw cause
+    // One that was made for another version fails in many ways: this is why.
+    assertFit(specifier, cause)
     if (cause instanceof DeadlineError)
       throw notEnded(specifier, 'its import', deadlineMs, 'a top-level await in it never settles')
     const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
     const problem = isOwn
-      ? whyAbsent(specifier, isPath, cause as Error)
+      ? whyAbsent(specifier, isPath(specifier), cause as Error)
       : `threw while it was loaded: ${describeThrown(cause)}`
     throw new ExtensionError(`Extension ${specifier} ${problem}`, { cause })
   }
+}
+
+const isPath = (specifier: string): boolean => /^(\.{1,2}\/|\/|file:)/.test(specifier)
+
+/** What is imported for a specifier. */
+function targetOf(specifier: string): string {
+  if (!isPath(specifier) || specifier.startsWith('file:')) return specifier
+  return pathToFileURL(resolve(specifier)).href
+}
+
+/** @throws ExtensionError if the package of an extension says that it was made for another version */
+function assertFit(specifier: string, cause?: unknown): void {
+  const misfit = describeMisfit(packages.get(targetOf(specifier)) ?? {})
+  if (misfit !== null) throw new ExtensionError(`Extension ${specifier} ${misfit}`, { cause })
 }
 
 function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: string }): string {

@@ -109,6 +109,12 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
           <dd>{texts.versionsOf(service.versions)}</dd>
         </div>
         <div>
+          <dt>{texts.extensions}</dt>
+          <dd>
+            <Extensions of={service.extensions} />
+          </dd>
+        </div>
+        <div>
           <dt>Running for</dt>
           <dd>{texts.uptime(service.uptime_seconds)}</dd>
         </div>
@@ -123,6 +129,19 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
       <QueueTable queues={queues} />
     </>
   )
+}
+
+function Extensions({ of: loaded }: { of: Found['extensions'] }) {
+  if (loaded.length === 0) return <span class="quiet">{texts.noExtensions}</span>
+  return loaded.map(({ name, version, adds }) => (
+    <p key={name}>
+      <bdi>
+        {name} {version}
+      </bdi>
+      <br />
+      <small class="quiet">{adds.map(({ what, name: added }) => `${what} ${added}`).join(', ')}</small>
+    </p>
+  ))
 }
 
 const WORKER_TONES = { up: 'ok', stuck: 'failed', none: 'unknown' } as const
