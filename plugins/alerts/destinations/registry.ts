@@ -20,6 +20,7 @@ const shape = Joi.object({
   label: Joi.string().required(),
   config: Joi.object().schema().required(),
   urlField: Joi.string(),
+  signs: Joi.valid(true),
   messages: Joi.valid('alerts', 'incidents'),
   unavailable: Joi.function(),
   compose: Joi.function(),
