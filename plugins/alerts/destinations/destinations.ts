@@ -9,7 +9,7 @@ import { lockDestination } from '../locks.ts'
 import { Destination, type MessageChoice } from '../models.ts'
 import type { DestinationType } from './destination.ts'
 import { probeUrl } from './probe.ts'
-import { getDestinationType, whyUnavailable } from './registry.ts'
+import { getDestinationType, whyUnavailable } from './find-type.ts'
 import {
   createSigningSecret,
   findKeptSecrets,

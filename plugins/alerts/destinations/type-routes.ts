@@ -4,7 +4,7 @@ import { access, routesOf } from '../../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
 import type { Deps } from '../deps.ts'
-import { whyUnavailable } from './registry.ts'
+import { whyUnavailable } from './find-type.ts'
 
 const destinationKind = exampleRecord({
   destination_type: held.text.example('webhook'),
