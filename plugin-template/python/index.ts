@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import Joi from 'joi'
-import { fromProcess, raw, type Connector } from 'tidemark/connector'
+import { fromProcess, raw, type Connector, type ExtensibleConnector } from 'tidemark/connector'
 import { dialect } from '../dialect.ts'
 
 interface Config extends Record<string, unknown> {
@@ -30,7 +30,7 @@ export const pythonSqlite: Connector<Config> = fromProcess<Config>({
 
 export const plugin = {
   name: 'tidemark-python-sqlite',
-  register(server: { connectors: { add(connector: Connector): void } }): void {
-    server.connectors.add(pythonSqlite as Connector)
+  register(server: ExtensibleConnector): void {
+    server.connectors.add(pythonSqlite)
   },
 }

@@ -130,6 +130,11 @@ export interface DestinationType<Config = never> {
   deliver(message: Message, context: DeliveryContext<Config>): Promise<DeliveryOutcome>
 }
 
+/** The part of the server that an extension adds destination types to: `register(server: ExtensibleDestinationType)`. */
+export interface ExtensibleDestinationType {
+  destinations: { add<Config>(type: DestinationType<Config>): void }
+}
+
 /** The outcome of an attempt that the receiver answered: delivered with a 2xx status. */
 export function answeredOutcome(statusCode: number, more: Partial<DeliveryOutcome> = {}): DeliveryOutcome {
   const message = `The receiver answered ${statusCode}; only 2xx counts as delivered`
