@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 import { DEFAULT_DEADLINES } from './deadlines.ts'
+import { adviceOn, type Place } from './extensions/advice.ts'
 import { addedSince, namesIn, type LoadedExtension } from './extensions/loaded.ts'
 import { describeMisfit, packageOf, type ExtensionPackage } from './extensions/package.ts'
 import { callWithin, DeadlineError } from './with-timeout.ts'
@@ -89,7 +90,7 @@ export async function loadExtensions(
     } catch (cause) {
       if (cause instanceof DeadlineError)
         throw notEnded(specifier, 'register', deadlineMs, 'let it wait for nothing that may never come')
-      const message = `Extension ${specifier} could not be added: ${describeThrown(cause)}`
+      const message = `Extension ${specifier} could not be added: ${await describeThrown(cause)}`
       throw new ExtensionError(message, { cause })
     }
     const { name, version = null } = packages.get(targetOf(specifier)) ?? {}
@@ -134,7 +135,7 @@ async function importExtension(specifier: string, deadlineMs: number): Promise<R
     const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
     const problem = isOwn
       ? whyAbsent(specifier, isPath(specifier), cause as Error)
-      : `threw while it was loaded: ${describeThrown(cause)}`
+      : `threw while it was loaded: ${await describeThrown(cause)}`
     throw new ExtensionError(`Extension ${specifier} ${problem}`, { cause })
   }
 }
@@ -164,60 +165,32 @@ function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: s
   return `cannot be imported (${message}): its package.json must say under exports what "." is`
 }
 
-/** What is known to go wrong, by a part of the message, and what to do about it. */
-const ADVICE: readonly [RegExp, string][] = [
-  [
-    /^Cannot read properties of undefined \(reading 'add'\)/,
-    'the name before .add is misspelt; the server has connectors, checks and destinations',
-  ],
-  [
-    /^Plugin .* already registered/,
-    'list the extension once in EXTENSIONS, or give its plugin a name that no other has',
-  ],
-  [
-    /^Stripping types is currently unsupported for files under node_modules/,
-    'publish what npm run build makes of it',
-  ],
-  [
-    /not supported in strip-only mode/,
-    'Node only leaves out types, so set erasableSyntaxOnly in tsconfig.json',
-  ],
-  [
-    /Cannot mix different versions of joi/,
-    'leave joi and tidemark out of the bundle; the server answers for them',
-  ],
-  [
-    /Package subpath .* is not defined by "exports" in .*package\.json/,
-    'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each, and tidemark/check-kind',
-  ],
-]
-
 /** What was thrown in one line, where it happened, and what to do where that is known. */
-function describeThrown(thrown: unknown): string {
+async function describeThrown(thrown: unknown): Promise<string> {
   const message = thrown instanceof Error ? thrown.message : `it threw ${JSON.stringify(thrown) ?? 'nothing'}`
   // Node appends the importing file, which the location shows too.
   const [what = ''] = message.split(' imported from ')
   const place = placeOf(thrown)
-  const advice =
-    ADVICE.find(([pattern]) => pattern.test(message))?.[1] ??
-    (thrown instanceof SyntaxError && place === '' ? 'node --check shows where' : undefined)
-  return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
+  const shown = place === null ? '' : ` (${place.path}:${place.line})`
+  const isSyntax = thrown instanceof SyntaxError && place === null
+  const advice = (await adviceOn(message, place)) ?? (isSyntax ? 'node --check shows where' : undefined)
+  return `${what}${shown}${advice === undefined ? '' : `: ${advice}`}`
 }
 
 /**
- * The first place in a file that is neither Node's nor ours, as ` (file:line)`. Empty where the extension was not running:
+ * The first place in a file that is neither Node's nor ours. Null where the extension was not running:
  * what called this file, such as the command line's library, is not at fault.
  */
-function placeOf(thrown: unknown): string {
+function placeOf(thrown: unknown): Place | null {
   const { stack = '' } = (thrown ?? {}) as { stack?: string }
   const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)
   for (const [, file = '', line] of places) {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file
-    if (path === import.meta.filename) return ''
+    if (path === import.meta.filename) return null
     if (!path.startsWith(ownFolder) && !/\/node_modules\/(@hapi|joi)\//.test(path))
-      return ` (${path}:${line})`
+      return { path, line: Number(line) }
   }
-  return ''
+  return null
 }
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))
