@@ -80,10 +80,10 @@ export async function loadExtensions(
   specifiers: readonly string[],
 ): Promise<LoadedExtension[]> {
   resolveHostModules()
-  const { register: deadlineMs } = server.deadlines
+  const { load, register: deadlineMs } = server.deadlines
   const loaded: LoadedExtension[] = []
   for (const specifier of specifiers) {
-    const plugin = pluginOf(specifier, await importExtension(specifier, deadlineMs))
+    const plugin = pluginOf(specifier, await importExtension(specifier, load))
     const before = namesIn(server.vocabularies)
     try {
       await callWithin(deadlineMs, () => server.register(plugin))
@@ -106,7 +106,7 @@ export async function loadExtensions(
 /** Imports extensions without registering them: the command line takes their `commands`. */
 export async function importExtensions(specifiers: readonly string[]): Promise<Record<string, unknown>[]> {
   resolveHostModules()
-  return Promise.all(specifiers.map(each => importExtension(each, DEFAULT_DEADLINES.register)))
+  return Promise.all(specifiers.map(each => importExtension(each, DEFAULT_DEADLINES.load)))
 }
 
 /** An import or a registration that never ends would end the process without a word. */

@@ -287,7 +287,7 @@ t.test('an extension that never ends its import or its register stops the start 
     const specifier = join(waiting, name)
     const config = readConfig({ DATABASE_URL, SECRET_KEY, EXTENSIONS: specifier, LOG_LEVEL: 'silent' })
     // Long enough for the extensions that are right, which are loaded first.
-    const deadlines = { register: 3_000 }
+    const deadlines = { load: 3_000, register: 3_000 }
     const options = { config, ownerUrl: DATABASE_URL, secretKey: SECRET_KEY, log: watchedLog(t), deadlines }
     await t.rejects(build(options), {
       name: 'ExtensionError',
