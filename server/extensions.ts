@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 import { DEFAULT_DEADLINES } from './deadlines.ts'
-import { adviceOn, type Place } from './extensions/advice.ts'
+import { adviceOn, type ThrowSite } from './extensions/advice.ts'
 import { addedSince, namesIn, type LoadedExtension } from './extensions/loaded.ts'
 import { describeMisfit, packageOf, type ExtensionPackage } from './extensions/package.ts'
 import { callWithin, DeadlineError } from './with-timeout.ts'
@@ -181,7 +181,7 @@ async function describeThrown(thrown: unknown): Promise<string> {
  * The first place in a file that is neither Node's nor ours. Null where the extension was not running:
  * what called this file, such as the command line's library, is not at fault.
  */
-function placeOf(thrown: unknown): Place | null {
+function placeOf(thrown: unknown): ThrowSite | null {
   const { stack = '' } = (thrown ?? {}) as { stack?: string }
   const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)
   for (const [, file = '', line] of places) {

@@ -24,7 +24,7 @@ import {
   type StatementLimits,
 } from '../session.ts'
 import { runConnectionTest } from '../stages.ts'
-import { ProgramError, startProgram, type Program } from './program.ts'
+import { ProgramError, startProgram, type Program, type ProgramResult } from './program.ts'
 import { decodeValue, encodeValue } from './values.ts'
 
 /** What a program can be asked for; the others need a connector in JavaScript. */
@@ -39,8 +39,10 @@ export interface ProcessConnector<Config> extends Pick<Connector<Config>, 'name'
   config: Joi.ObjectSchema<Config>
   dialect: Dialect
   capabilities: ProcessCapabilities
-  /** The program and its words. Its environment is PATH alone. */
+  /** The program, by its path or in /usr/local/bin, /usr/bin or /bin, and its words. */
   command: readonly [program: string, ...words: string[]]
+  /** Its environment beside that PATH, which it may replace: nothing of the service's is passed on by itself. */
+  env?: Record<string, string>
   /** The folder that it runs in; defaults to that of the service. */
   cwd?: string
   /** Megabytes of address space. Leave it out for runtimes that reserve much more than they use, such as the JVM. */
@@ -49,7 +51,7 @@ export interface ProcessConnector<Config> extends Pick<Connector<Config>, 'name'
    * Asks the egress policy for what the program will open, and gives the config that it gets: with the address in place
    * of the host, or the real path of a file.
    */
-  reach(config: Config, egress: Egress): Promise<object>
+  reach(config: Config, egress: Egress): Promise<Record<string, unknown>>
   /** The program answers `validate`, too. */
   validates?: true
 }
@@ -69,8 +71,8 @@ const KINDS: ReadonlySet<unknown> = new Set<ConnectorErrorKind>([
   'other',
 ])
 
-/** What a session asks for in its turn: a statement, or the catalog, whose tables stand in for rows. */
-type Asked = { text: string; values: unknown[] } | { tables: TableRef[] | null }
+/** What a session does in its turn: it runs a statement, or reads the catalog, whose tables are found. */
+type SessionTask = { text: string; values: unknown[] } | { tables: TableRef[] | null; found: TableInfo[] }
 
 /**
  * Makes a connector of a program that reads requests from stdin and writes answers to stdout, as JSON lines. It has a
@@ -145,17 +147,18 @@ async function openSession<Config>(
   }
 
   async function readCatalog(tables: TableRef[] | null, limit: number, signal: AbortSignal) {
-    const answer = (await ask('introspect', { tables }, limit, signal)) as { tables?: unknown }
+    const answer = await ask('introspect', { tables }, limit, signal)
     return sortTables(await assertTables(engine, answer.tables))
   }
 
-  const session = makeSession<Asked>({
+  const session = makeSession<SessionTask>({
     engine,
     classify: thrown => toConnectorError(engine, thrown),
-    runStatement: async (asked, limits, signal) =>
-      'tables' in asked
-        ? ((await readCatalog(asked.tables, limits.timeoutMs, signal)) as unknown as Row[])
-        : query(asked, limits, signal),
+    async runStatement(asked, limits, signal) {
+      if (!('tables' in asked)) return query(asked, limits, signal)
+      asked.found.push(...(await readCatalog(asked.tables, limits.timeoutMs, signal)))
+      return []
+    },
     ...(validates && {
       async validateStatement(asked, { timeoutMs: limit }, signal) {
         if ('tables' in asked) return
@@ -178,8 +181,9 @@ async function openSession<Config>(
         session.validate?.(dialect.render(statement), limits) ?? Promise.resolve(),
     }),
     async introspect({ tables = null, signal } = {}) {
-      const found = await session.run({ tables }, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
-      return found as unknown as TableInfo[]
+      const found: TableInfo[] = []
+      await session.run({ tables, found }, { timeoutMs: CATALOG_TIMEOUT_MS, signal })
+      return found
     },
     close: () => session.close(),
   }
@@ -194,8 +198,8 @@ function encodeAll(engine: string, values: readonly unknown[]) {
 }
 
 /** @throws ConnectorError naming what is wrong with an answer to `query` */
-function toRows(engine: string, answer: object, maxRows = Number.POSITIVE_INFINITY): Row[] {
-  const { columns, rows } = answer as { columns?: unknown; rows?: unknown }
+function toRows(engine: string, answer: ProgramResult, maxRows = Number.POSITIVE_INFINITY): Row[] {
+  const { columns, rows } = answer
   const isNames = (value: unknown): value is string[] =>
     Array.isArray(value) && value.every(name => typeof name === 'string')
   if (!isNames(columns)) throw malformedError(engine, 'query', 'columns must be an array of texts')

@@ -1,13 +1,20 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { ConnectorLog } from '../connector.ts'
 
+/** The `result` of an answer. */
+export type ProgramResult = Record<string, unknown>
+
 /** A program that answers requests as JSON lines, one at a time, in a process of its own. */
 export interface Program {
   /**
    * Sends a request and waits for the answer.
    * @throws ProgramError; after its codes TIMEOUT, ABORTED, ENDED, MALFORMED and TOO_LARGE the process is gone
    */
-  ask(method: string, params: object, limits: { timeoutMs: number; signal?: AbortSignal }): Promise<object>
+  ask(
+    method: string,
+    params: object,
+    limits: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<ProgramResult>
   isAlive(): boolean
   /** Ends the process and those that it started. */
   kill(): void
@@ -17,6 +24,7 @@ export interface Program {
 export interface ProgramOptions {
   engine: string
   command: readonly [program: string, ...words: string[]]
+  env?: Record<string, string>
   cwd?: string
   /** Megabytes of address space, where the system limits it. */
   memoryMb?: number
@@ -40,23 +48,25 @@ export class ProgramError extends Error {
 const MAX_LINE = 128 * 1024 * 1024
 const MAX_LOGGED = 2_000
 
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' }
+
 const living = new Set<Program>()
 // A program that is stuck does not notice that its host has gone.
 process.on('exit', () => living.forEach(program => program.kill()))
 
-/** Starts a program. Its environment is the search path alone: that of the service holds secrets. */
-export function startProgram({ engine, command, cwd, memoryMb, log }: ProgramOptions): Program {
+/** Starts a program, which gets nothing of the environment of the service: that holds secrets. */
+export function startProgram({ engine, command, env, cwd, memoryMb, log }: ProgramOptions): Program {
   const [program, ...words] = limited(command, memoryMb)
   const child = spawn(program, words, {
     cwd,
-    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
+    env: { ...ENVIRONMENT, ...env },
     stdio: 'pipe',
     // A group of its own, so that what it starts is ended with it.
     detached: process.platform !== 'win32',
   })
   let isAlive = true
   let id = 0
-  let settle: ((answer: object | ProgramError) => void) | undefined
+  let settle: ((answer: ProgramResult | ProgramError) => void) | undefined
 
   const end = (error: ProgramError) => {
     if (isAlive) killGroup(child)
@@ -156,7 +166,7 @@ function readLines(
 }
 
 /** What a line says: the result, or an error. Anything else than an answer to the request is MALFORMED. */
-function readAnswer(line: string, id: number): object | ProgramError {
+function readAnswer(line: string, id: number): ProgramResult | ProgramError {
   const malformed = (problem: string) => new ProgramError('MALFORMED', `An answer is wrong: ${problem}`)
   let read: unknown
   try {
@@ -171,6 +181,6 @@ function readAnswer(line: string, id: number): object | ProgramError {
     const fields = error as Record<string, unknown>
     return new ProgramError(String(fields.code ?? 'ERROR'), String(fields.message ?? ''), fields)
   }
-  if (typeof result === 'object' && result !== null) return result
+  if (typeof result === 'object' && result !== null) return result as ProgramResult
   return malformed('it must have a result or an error, which are objects')
 }

@@ -9,8 +9,11 @@ import { endless, failure, folder, makeDatabase, options } from './databases.ts'
 
 t.setTimeout(600_000)
 
+// As the program is looked for: a python3 elsewhere is named by its path.
+const env = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 const found = spawnSync('python3', ['-c', 'import sqlite3; print(sqlite3.sqlite_version)'], {
   encoding: 'utf8',
+  env,
 })
 const [major = 0, minor = 0] = (found.stdout ?? '').split('.').map(Number)
 const skip = major * 1_000 + minor >= 3_038 ? false : 'no python3 with SQLite 3.38 or newer'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { nearest } from '../http/nearest.ts'
 
 /** Where something was thrown. */
-export interface Place {
+export interface ThrowSite {
   path: string
   line: number
 }
@@ -36,7 +36,7 @@ const ADVICE: readonly [RegExp, string][] = [
 ]
 
 /** What to do about what an extension threw; undefined where that is not known. */
-export async function adviceOn(message: string, place: Place | null): Promise<string | undefined> {
+export async function adviceOn(message: string, place: ThrowSite | null): Promise<string | undefined> {
   return (
     adviceOnRegistry(message, place) ??
     (await adviceOnExport(message)) ??
@@ -47,7 +47,7 @@ export async function adviceOn(message: string, place: Place | null): Promise<st
 const REGISTRIES = ['connectors', 'checks', 'destinations']
 
 /** The name of the registry is not in the message, and stands in the line. */
-function adviceOnRegistry(message: string, place: Place | null): string | undefined {
+function adviceOnRegistry(message: string, place: ThrowSite | null): string | undefined {
   if (!/^Cannot read properties of undefined \(reading 'add'\)/.test(message)) return undefined
   const [, name = ''] = /([\w$]+)\.add\b/.exec(place === null ? '' : lineOf(place)) ?? []
   const meant = nearest(name, REGISTRIES)[0]
@@ -55,7 +55,7 @@ function adviceOnRegistry(message: string, place: Place | null): string | undefi
   return 'the name before .add is misspelt; the server has connectors, checks and destinations'
 }
 
-function lineOf({ path, line }: Place): string {
+function lineOf({ path, line }: ThrowSite): string {
   try {
     return readFileSync(path, 'utf8').split('\n')[line - 1] ?? ''
   } catch {

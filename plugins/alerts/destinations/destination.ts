@@ -43,7 +43,7 @@ export interface Message {
   eventType: EventType
   /** The result of `compose`, else the payload as JSON. */
   body: string
-  /** Of the alert as it is now; null of a digest. */
+  /** How bad the alert is now; null of a digest. */
   severity: Payload['alert']['severity'] | null
   /** What the alert is about; null of a digest. */
   event: Omit<Payload['event'], 'details'> | null

@@ -100,6 +100,9 @@ function incidentPart(baseUrl: string, { incident, event }: Subject & { kind: 'i
   }
 }
 
+/** A type as it composes: of whatever config. */
+type Composer = Pick<DestinationType<Record<string, unknown>>, 'compose' | 'composeDigest'>
+
 /** What a body is composed for: secrets of the config are not in it. */
 type Reader = Pick<Destination, 'destinationType' | 'config'>
 
@@ -113,7 +116,7 @@ export function composeBody(
   if (!type?.compose) return JSON.stringify(nameIncident(payload))
   const facts = readFacts(deps, payload)
   const description = describePayload(payload, facts)
-  return callCompose(deps, type, 'compose', () => type.compose?.(payload, description, config as never))
+  return callCompose(deps, type, 'compose', () => (type as Composer).compose?.(payload, description, config))
 }
 
 /** The body of a digest, or `UNCOMPOSED`, also for a type that takes none. */
@@ -124,7 +127,7 @@ export function composeDigestBody(
 ): string {
   const type = deps.types.has(typeName) ? deps.types.get(typeName) : undefined
   if (!type?.composeDigest) return UNCOMPOSED
-  return callCompose(deps, type, 'composeDigest', () => type.composeDigest?.(content, config as never))
+  return callCompose(deps, type, 'composeDigest', () => (type as Composer).composeDigest?.(content, config))
 }
 
 /** What a type composes; `UNCOMPOSED` if it throws, or returns something else than a text. */
