@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DeadJob, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
+import type { DeadJob, Extension, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { countOf, formatNumber } from '../../lib/format.ts'
@@ -109,12 +109,6 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
           <dd>{texts.versionsOf(service.versions)}</dd>
         </div>
         <div>
-          <dt>{texts.extensions}</dt>
-          <dd>
-            <Extensions of={service.extensions} />
-          </dd>
-        </div>
-        <div>
           <dt>Running for</dt>
           <dd>{texts.uptime(service.uptime_seconds)}</dd>
         </div>
@@ -127,21 +121,19 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
       </dl>
       <h2 class="section">{texts.queues}</h2>
       <QueueTable queues={queues} />
+      {service.extensions.length > 0 && (
+        <>
+          <h2 class="section">{texts.extensions}</h2>
+          <DataTable
+            label={texts.extensions}
+            columns={EXTENSION_COLUMNS}
+            rows={service.extensions}
+            keyOf={({ name }: Extension) => name}
+          />
+        </>
+      )}
     </>
   )
-}
-
-function Extensions({ of: loaded }: { of: Found['extensions'] }) {
-  if (loaded.length === 0) return <span class="quiet">{texts.noExtensions}</span>
-  return loaded.map(({ name, version, adds }) => (
-    <p key={name}>
-      <bdi>
-        {name} {version}
-      </bdi>
-      <br />
-      <small class="quiet">{adds.map(({ what, name: added }) => `${what} ${added}`).join(', ')}</small>
-    </p>
-  ))
 }
 
 const WORKER_TONES = { up: 'ok', stuck: 'failed', none: 'unknown' } as const
@@ -157,6 +149,16 @@ function Dashboard({ url }: { url: string | null }) {
     </a>
   )
 }
+
+const EXTENSION_COLUMNS: Column<Extension>[] = [
+  { label: 'Extension', isName: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { label: 'Version', cell: ({ version }) => version },
+  {
+    label: 'Adds',
+    cellClass: 'wraps',
+    cell: ({ adds }) => adds.map(({ what, name }) => `${what} ${name}`).join(', '),
+  },
+]
 
 const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
 
