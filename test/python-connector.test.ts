@@ -2,4 +2,4 @@
 import { resolveHostModules } from '../server/extensions.ts'
 
 resolveHostModules()
-await import('../plugin-template/test/python.test.ts')
+await import('../plugin-template/python/conformance.test.ts')

@@ -95,12 +95,7 @@ function scaffold(kind, name, folder) {
 
 /** All files of the template but those of the other kinds, and what is its own. */
 function connectorFiles() {
-  const others = new Set([
-    ...Object.keys(CHECK),
-    ...Object.keys(DESTINATION),
-    'index.ts',
-    'test/python.test.ts',
-  ])
+  const others = new Set([...Object.keys(CHECK), ...Object.keys(DESTINATION), 'index.ts'])
   const paths = ['', 'reader', 'test'].flatMap(under =>
     readdirSync(join(template, under))
       .filter(file => file.endsWith('.ts'))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sql } from 'tidemark/connector'
 import { testConnector } from 'tidemark/connector/conformance'
-import { pythonSqlite } from '../python/index.ts'
-import { endless, failure, folder, makeDatabase, options } from './databases.ts'
+import { pythonSqlite } from './index.ts'
+import { endless, failure, folder, makeDatabase, options } from '../test/databases.ts'
 
 t.setTimeout(600_000)
 
