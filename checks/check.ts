@@ -332,3 +332,8 @@ export function domainOf(type: CheckType | undefined): Domain {
 export function isAggregateMetric(type: CheckType): type is AggregateMetric {
   return 'measure' in type
 }
+
+/** The part of the server that an extension adds check types to: `register(server: ExtensibleCheckType)`. */
+export interface ExtensibleCheckType {
+  checks: { add(...types: CheckType[]): void }
+}

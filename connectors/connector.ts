@@ -283,3 +283,8 @@ export interface Connector<Config = Record<string, unknown>> {
   /** Tries the connection stage by stage; never rejects for a failure of the database. */
   test(config: Config, options: ConnectOptions): Promise<Stage[]>
 }
+
+/** The part of the server that an extension adds connectors to: `register(server: ExtensibleConnector)`. */
+export interface ExtensibleConnector {
+  connectors: { add<Config>(connector: Connector<Config>): void }
+}

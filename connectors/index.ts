@@ -1,4 +1,5 @@
 /** What a connector package imports: `import { … } from 'tidemark/connector'`. */
+export { API_VERSION } from './api-version.ts'
 export * from './catalog.ts'
 export * from './connector.ts'
 export * from './dates.ts'
@@ -8,6 +9,7 @@ export * from './driver.ts'
 export type { StatementFault } from './redaction/engine-words.ts'
 export * from './errors.ts'
 export * from './lexicon.ts'
+export { fromProcess, type ProcessCapabilities, type ProcessConnector } from './process/from-process.ts'
 export * from './session.ts'
 export * from './sql.ts'
 export * from './stages.ts'

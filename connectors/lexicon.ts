@@ -23,9 +23,38 @@ export interface QuoteForm {
  * - `casts`: `cast(a as unsigned integer)`, `convert(a using utf8mb4)`, `binary a`
  * - `rollup`: `group by a with rollup`
  * - `indexes`: `use index (a)`, `indexed by a`
+ * - `lists`: `[1, 2]`; lambdas need `->` among the symbols alone
+ * - `exclude`: `select * exclude (a)`
+ * - `qualify`: `qualify row_number() over (…) = 1`
  */
 export type EngineClause =
-  'interval' | 'limit' | 'is' | 'separator' | 'match' | 'casts' | 'rollup' | 'indexes'
+  | 'interval'
+  | 'limit'
+  | 'is'
+  | 'separator'
+  | 'match'
+  | 'casts'
+  | 'rollup'
+  | 'indexes'
+  | 'lists'
+  | 'exclude'
+  | 'qualify'
+
+/** A word or sign of a text in an engine's SQL. */
+export interface SqlToken {
+  /** `digits` are bits and bytes: `x'41'`. */
+  kind: 'word' | 'name' | 'text' | 'number' | 'digits' | 'sign'
+  /** As it is written; a name or text without its quotes and escapes. */
+  text: string
+  /** Whether a blank or a comment stands before it. */
+  gap: boolean
+}
+
+/**
+ * Puts a clause that is not listed into PostgreSQL's grammar. It may leave out keywords and literals; calls and the names of
+ * tables must stay, since whatever is left out is not looked at before the statement is sent.
+ */
+export type ClauseRewrite = (tokens: readonly SqlToken[]) => SqlToken[]
 
 /**
  * The words and symbols of an engine's SQL, as its manual has them: how CUSTOM_SQL reads what a user wrote for it. What is
@@ -64,7 +93,7 @@ export interface Lexicon {
   operators: Readonly<Record<string, string>>
   /** Words after SELECT that change how it runs and not what it gives. */
   modifiers?: readonly string[]
-  clauses: readonly EngineClause[]
+  clauses: readonly (EngineClause | ClauseRewrite)[]
   /**
    * What to write in place of a sign, which is refused, or of a word in lower case, which is named where the whole cannot
    * be parsed: the end of "write …".

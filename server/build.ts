@@ -17,6 +17,7 @@ import { installEntityTags } from './http/entity-tags.ts'
 import { installHealth } from './telemetry/health.ts'
 import { guardExtensions } from './extension-guards.ts'
 import { loadExtensions } from './extensions.ts'
+import { logExtensions, type LoadedExtension } from './extensions/loaded.ts'
 import { installJsonIndent } from './http/json-indent.ts'
 import { replyFields, requestFields, requestLogger } from './telemetry/log.ts'
 import { makeJobs, type Jobs } from './jobs/jobs.ts'
@@ -60,6 +61,8 @@ declare module '@hapi/hapi' {
     sealed: SealedColumn[]
     /** What companies use by names that extensions add, from the features that store them. */
     typesInUse: TypesInUse[]
+    /** What EXTENSIONS names, as it was loaded. */
+    loadedExtensions: readonly LoadedExtension[]
     /** How long calls into extensions may take. */
     deadlines: Deadlines
     telemetry: Telemetry
@@ -140,6 +143,7 @@ export async function build(options: BuildOptions): Promise<Server> {
   server.ext('onPostStart', async () => {
     closeMetrics = await openMetrics(server)
     await jobs.start(server, config.role)
+    logExtensions(log, server.loadedExtensions)
     await warnOfMissingTypes(server)
   })
   server.ext('onPostStop', close)
@@ -207,7 +211,8 @@ export async function assemble(options: BuildOptions): Promise<Server> {
   server.connectors.add(...manifest.connectors)
   server.checks.add(...manifest.checks)
   guardExtensions(server)
-  await loadExtensions(server, [...manifest.extensions, ...config.extensions])
+  await loadExtensions(server, manifest.extensions)
+  server.decorate('server', 'loadedExtensions', await loadExtensions(server, config.extensions))
   server.connectors.close()
   server.checks.close()
   server.partitions.close()

@@ -3,7 +3,9 @@
  * what our own need at most, whose limits end them with a better message.
  */
 export interface Deadlines {
-  /** Loading an extension, and its `register`. */
+  /** Importing an extension, whose driver may be large. */
+  load: number
+  /** Its `register`. */
   register: number
   /** Opening a session at a source, or closing it. */
   connect: number
@@ -22,7 +24,8 @@ export interface Deadlines {
 }
 
 export const DEFAULT_DEADLINES: Readonly<Deadlines> = {
-  register: 30_000,
+  load: 30_000,
+  register: 10_000,
   connect: 30_000,
   test: 120_000,
   introspect: 1_800_000,

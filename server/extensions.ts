@@ -3,6 +3,9 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin, Server } from '@hapi/hapi'
 import { DEFAULT_DEADLINES } from './deadlines.ts'
+import { adviceOn, type ThrowSite } from './extensions/advice.ts'
+import { addedSince, namesIn, type LoadedExtension } from './extensions/loaded.ts'
+import { describeMisfit, packageOf, type ExtensionPackage } from './extensions/package.ts'
 import { callWithin, DeadlineError } from './with-timeout.ts'
 
 /** An extension that cannot be used; the message says which of four things went wrong, and what to do. */
@@ -17,6 +20,9 @@ let hooked = false
 const requestedExtensions = new Set<string>()
 const unresolved = new WeakSet<object>()
 
+/** The packages of extensions that were imported, by specifier. */
+const packages = new Map<string, ExtensionPackage | null>()
+
 /**
  * Makes `tidemark/…` mean this very program wherever an extension imports it, so that an error of its
  * connector is an error of ours, even if it has a copy of tidemark of its own. Likewise joi, which refuses
@@ -27,8 +33,11 @@ export function resolveHostModules(): void {
   hooked = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier))
-        return resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
+      if (context.parentURL === import.meta.url && requestedExtensions.has(specifier)) {
+        const resolved = resolveExtension(parentURL => next(specifier, { ...context, parentURL }))
+        packages.set(specifier, packageOf(resolved.url))
+        return resolved
+      }
       if (!specifier.startsWith('tidemark/') && specifier !== 'joi') return next(specifier, context)
       const conditions = fromSource ? [...context.conditions, 'tidemark-source'] : context.conditions
       return next(specifier, { ...context, conditions, parentURL: import.meta.url })
@@ -63,28 +72,41 @@ function isAbsent(error: unknown): boolean {
 /**
  * Imports extensions in order and registers each as a hapi plugin.
  * @param specifiers package names, or paths that start with `.` or `/`, from the working directory
- * @throws ExtensionError saying which of four things went wrong: not installed, threw, no hapi plugin, not added
+ * @returns what was loaded
+ * @throws ExtensionError saying what went wrong: not installed, made for another version, threw, no hapi plugin, not added
  */
-export async function loadExtensions(server: Server, specifiers: readonly string[]): Promise<void> {
+export async function loadExtensions(
+  server: Server,
+  specifiers: readonly string[],
+): Promise<LoadedExtension[]> {
   resolveHostModules()
-  const { register: deadlineMs } = server.deadlines
+  const { load, register: deadlineMs } = server.deadlines
+  const loaded: LoadedExtension[] = []
   for (const specifier of specifiers) {
-    const plugin = pluginOf(specifier, await importExtension(specifier, deadlineMs))
+    const plugin = pluginOf(specifier, await importExtension(specifier, load))
+    const before = namesIn(server.vocabularies)
     try {
       await callWithin(deadlineMs, () => server.register(plugin))
     } catch (cause) {
       if (cause instanceof DeadlineError)
         throw notEnded(specifier, 'register', deadlineMs, 'let it wait for nothing that may never come')
-      const message = `Extension ${specifier} could not be added: ${describeThrown(cause)}`
+      const message = `Extension ${specifier} could not be added: ${await describeThrown(cause)}`
       throw new ExtensionError(message, { cause })
     }
+    const { name, version = null } = packages.get(targetOf(specifier)) ?? {}
+    loaded.push({
+      name: name ?? ('name' in plugin ? plugin.name : plugin.pkg.name),
+      version,
+      adds: addedSince(before, namesIn(server.vocabularies)),
+    })
   }
+  return loaded
 }
 
 /** Imports extensions without registering them: the command line takes their `commands`. */
 export async function importExtensions(specifiers: readonly string[]): Promise<Record<string, unknown>[]> {
   resolveHostModules()
-  return Promise.all(specifiers.map(each => importExtension(each, DEFAULT_DEADLINES.register)))
+  return Promise.all(specifiers.map(each => importExtension(each, DEFAULT_DEADLINES.load)))
 }
 
 /** An import or a registration that never ends would end the process without a word. */
@@ -95,20 +117,41 @@ function notEnded(specifier: string, what: string, milliseconds: number, advice:
 }
 
 async function importExtension(specifier: string, deadlineMs: number): Promise<Record<string, unknown>> {
-  const isPath = /^(\.{1,2}\/|\/|file:)/.test(specifier)
-  const target = !isPath || specifier.startsWith('file:') ? specifier : pathToFileURL(resolve(specifier)).href
+  const target = targetOf(specifier)
   requestedExtensions.add(target)
   try {
-    return await callWithin(deadlineMs, async () => (await import(target)) as Record<string, unknown>)
+    const imported = await callWithin(
+      deadlineMs,
+      async () => (await import(target)) as Record<string, unknown>,
+    )
+    assertFit(specifier)
+    return imported
   } catch (cause) {
+    if (cause instanceof ExtensionError) throw cause
+    // One that was made for another version fails in many ways: this is why.
+    assertFit(specifier, cause)
     if (cause instanceof DeadlineError)
       throw notEnded(specifier, 'its import', deadlineMs, 'a top-level await in it never settles')
     const isOwn = typeof cause === 'object' && cause !== null && unresolved.has(cause)
     const problem = isOwn
-      ? whyAbsent(specifier, isPath, cause as Error)
-      : `threw while it was loaded: ${describeThrown(cause)}`
+      ? whyAbsent(specifier, isPath(specifier), cause as Error)
+      : `threw while it was loaded: ${await describeThrown(cause)}`
     throw new ExtensionError(`Extension ${specifier} ${problem}`, { cause })
   }
+}
+
+const isPath = (specifier: string): boolean => /^(\.{1,2}\/|\/|file:)/.test(specifier)
+
+/** What is imported for a specifier. */
+function targetOf(specifier: string): string {
+  if (!isPath(specifier) || specifier.startsWith('file:')) return specifier
+  return pathToFileURL(resolve(specifier)).href
+}
+
+/** @throws ExtensionError if the package of an extension says that it was made for another version */
+function assertFit(specifier: string, cause?: unknown): void {
+  const misfit = describeMisfit(packages.get(targetOf(specifier)) ?? {})
+  if (misfit !== null) throw new ExtensionError(`Extension ${specifier} ${misfit}`, { cause })
 }
 
 function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: string }): string {
@@ -122,60 +165,32 @@ function whyAbsent(specifier: string, isPath: boolean, error: Error & { code?: s
   return `cannot be imported (${message}): its package.json must say under exports what "." is`
 }
 
-/** What is known to go wrong, by a part of the message, and what to do about it. */
-const ADVICE: readonly [RegExp, string][] = [
-  [
-    /^Cannot read properties of undefined \(reading 'add'\)/,
-    'the name before .add is misspelt; the server has connectors, checks and destinations',
-  ],
-  [
-    /^Plugin .* already registered/,
-    'list the extension once in EXTENSIONS, or give its plugin a name that no other has',
-  ],
-  [
-    /^Stripping types is currently unsupported for files under node_modules/,
-    'publish what npm run build makes of it',
-  ],
-  [
-    /not supported in strip-only mode/,
-    'Node only leaves out types, so set erasableSyntaxOnly in tsconfig.json',
-  ],
-  [
-    /Cannot mix different versions of joi/,
-    'leave joi and tidemark out of the bundle; the server answers for them',
-  ],
-  [
-    /Package subpath .* is not defined by "exports" in .*package\.json/,
-    'there are tidemark/connector, tidemark/check, tidemark/destination, and /conformance of each, and tidemark/check-kind',
-  ],
-]
-
 /** What was thrown in one line, where it happened, and what to do where that is known. */
-function describeThrown(thrown: unknown): string {
+async function describeThrown(thrown: unknown): Promise<string> {
   const message = thrown instanceof Error ? thrown.message : `it threw ${JSON.stringify(thrown) ?? 'nothing'}`
   // Node appends the importing file, which the location shows too.
   const [what = ''] = message.split(' imported from ')
   const place = placeOf(thrown)
-  const advice =
-    ADVICE.find(([pattern]) => pattern.test(message))?.[1] ??
-    (thrown instanceof SyntaxError && place === '' ? 'node --check shows where' : undefined)
-  return `${what}${place}${advice === undefined ? '' : `: ${advice}`}`
+  const shown = place === null ? '' : ` (${place.path}:${place.line})`
+  const isSyntax = thrown instanceof SyntaxError && place === null
+  const advice = (await adviceOn(message, place)) ?? (isSyntax ? 'node --check shows where' : undefined)
+  return `${what}${shown}${advice === undefined ? '' : `: ${advice}`}`
 }
 
 /**
- * The first place in a file that is neither Node's nor ours, as ` (file:line)`. Empty where the extension was not running:
+ * The first place in a file that is neither Node's nor ours. Null where the extension was not running:
  * what called this file, such as the command line's library, is not at fault.
  */
-function placeOf(thrown: unknown): string {
+function placeOf(thrown: unknown): ThrowSite | null {
   const { stack = '' } = (thrown ?? {}) as { stack?: string }
   const places = stack.matchAll(/(?<=^|\(|at )(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)
   for (const [, file = '', line] of places) {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file
-    if (path === import.meta.filename) return ''
+    if (path === import.meta.filename) return null
     if (!path.startsWith(ownFolder) && !/\/node_modules\/(@hapi|joi)\//.test(path))
-      return ` (${path}:${line})`
+      return { path, line: Number(line) }
   }
-  return ''
+  return null
 }
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))

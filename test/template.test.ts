@@ -209,7 +209,7 @@ await t.test("the README's session of a server database compiles", async t => {
   const readme = readFileSync(join(copy, 'README.md'), 'utf8')
   const [, block = ''] = /```ts\n(.*?)```/s.exec(readme) ?? []
   const folder = join(root, 'sketch')
-  cpSync(copy, folder, { recursive: true, filter: path => !/[\\/](test|\.tap)$/.test(path) })
+  cpSync(copy, folder, { recursive: true, filter: path => !/[\\/](test|python|\.tap)$/.test(path) })
   symlinkSync(join(app, 'node_modules'), join(folder, 'node_modules'), 'junction')
   const config = `export interface AcmeConfig { host: string; port: number; database: string; username: string; password: string }`
   write(join(folder, 'session-of-a-server.ts'), `${block.replace(/^ {3}/gm, '')}\n${config}\n`)

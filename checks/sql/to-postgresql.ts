@@ -1,5 +1,6 @@
 import type { EngineClause, Lexicon } from '../../connectors/lexicon.ts'
 import { isOperand } from './lexer.ts'
+import { withLists, withoutExclusions, withQualify } from './list-clauses.ts'
 import { keywordOf, type SqlToken } from './token.ts'
 
 /**
@@ -8,7 +9,7 @@ import { keywordOf, type SqlToken } from './token.ts'
  * names of indexes and literals is left out.
  */
 export function toPostgresql(tokens: readonly SqlToken[], lexicon: Lexicon): SqlToken[] {
-  const rewrites = lexicon.clauses.map(clause => CLAUSES[clause])
+  const rewrites = lexicon.clauses.map(clause => (typeof clause === 'function' ? clause : CLAUSES[clause]))
   const rewritten = rewrites.reduce<readonly SqlToken[]>(
     (result, rewrite) => rewrite(result),
     withCasts(withoutModifiers(tokens, lexicon.modifiers ?? [])),
@@ -26,6 +27,9 @@ const CLAUSES: Readonly<Record<EngineClause, (tokens: readonly SqlToken[]) => Sq
   casts: withConversions,
   rollup: tokens => replaceAll(tokens, ['with', 'rollup'], () => []),
   indexes: withoutIndexHints,
+  lists: withLists,
+  exclude: withoutExclusions,
+  qualify: withQualify,
 }
 
 const sign = (text: string): SqlToken => ({ kind: 'sign', text, gap: true })

@@ -4,6 +4,7 @@ import {
   composeSample,
   samplePayloads,
   testDestination,
+  unusedEgress,
 } from 'tidemark/destination/conformance'
 import { ntfy } from '../ntfy.ts'
 
@@ -47,6 +48,8 @@ t.test('each attempt adds topic and token, and a refusal says what to correct', 
         requestId: '3',
         eventType: 'alert.test',
         body: '{"title":"Test"}',
+        severity: 'info',
+        event: null,
         signatures: {},
         served: [],
       },
@@ -57,6 +60,7 @@ t.test('each attempt adds topic and token, and a refusal says what to correct', 
           requests.push({ url, ...request })
           return answerOutcome(status, '')
         },
+        egress: unusedEgress,
       },
     )
   t.equal((await deliver(200)).isDelivered, true)

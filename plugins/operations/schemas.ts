@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { exampleIn, exampleRecord, held, inData, inPage } from '../../server/http/envelopes.ts'
+import { exampleIn, exampleRecord, held, inData, inPage, record } from '../../server/http/envelopes.ts'
 import { pageQuery, type Page } from '../../server/http/page.ts'
 
 const MAX_IDS = 1_000
@@ -50,6 +50,19 @@ const queue = exampleRecord({
   lag_seconds: held.number.min(0).description('Seconds since then.').example(1.5),
 }).label('JobQueue')
 
+const extension = exampleRecord({
+  name: held.text.example('acme-tidemark'),
+  version: held.text.allow(null).example('1.2.0'),
+  adds: Joi.array()
+    .items(
+      record({ what: held.text.example('connector'), name: held.text.example('acme') }).label(
+        'ExtensionPart',
+      ),
+    )
+    .description('What it adds to choose from.')
+    .example([{ what: 'connector', name: 'acme' }]),
+}).label('Extension')
+
 const operations = exampleRecord({
   status: Joi.valid('ok', 'degraded', 'draining').example('ok'),
   jobs: Joi.valid('up', 'late', 'down')
@@ -62,7 +75,12 @@ const operations = exampleRecord({
     tidemark: held.text.example('1.0.0'),
     node: held.text.example('24.0.0'),
     postgresql: held.text.example('16.4'),
+    plugin_api: held.text.example('1.0.0'),
   }).label('Versions'),
+  extensions: Joi.array()
+    .items(extension)
+    .description('What the setting EXTENSIONS adds, in its order.')
+    .example([exampleIn(extension)]),
   uptime_seconds: held.count.description('Since the process that answers has started.').example(86_400),
   dashboard_url: held.text
     .allow(null)

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { Agent } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path'
 import tls, { type ConnectionOptions, type SecureContext, type TLSSocket } from 'node:tls'
@@ -150,15 +150,28 @@ export function guardedLookup(policy: EgressPolicy, port: number): LookupFunctio
  * @throws `ERR_EGRESS_BLOCKED` for an address; of a name, the socket fails with it
  */
 export function guardedSocket(options: ConnectionOptions, policy: EgressPolicy): TLSSocket {
-  const host = options.host ?? ''
-  const port = Number(options.port ?? 443)
+  const place = { host: options.host ?? '', port: Number(options.port ?? 443) }
+  return guarded(place, policy, lookup => {
+    const secureContext = authorities.get(policy) ?? trustedAuthorities()
+    authorities.set(policy, secureContext)
+    return tls.connect({ ...options, secureContext, rejectUnauthorized: true, lookup })
+  })
+}
+
+/** A socket without TLS to what the policy allows, for protocols that have none or start it later. Fails as the above. */
+export function guardedTcpSocket(place: { host: string; port: number }, policy: EgressPolicy): Socket {
+  return guarded(place, policy, lookup => connect({ ...place, lookup }))
+}
+
+function guarded<Dialled extends Socket>(
+  { host, port }: { host: string; port: number },
+  policy: EgressPolicy,
+  dial: (lookup: LookupFunction) => Dialled,
+): Dialled {
   // The lookup is not asked about addresses.
   const why = isIP(bare(host)) === 0 ? null : refusal(host, port, [{ address: bare(host) }], policy)
   if (why !== null) throw blocked(why)
-  const secureContext = authorities.get(policy) ?? trustedAuthorities()
-  authorities.set(policy, secureContext)
-  const lookupGuarded = guardedLookup(policy, port)
-  const socket = tls.connect({ ...options, secureContext, rejectUnauthorized: true, lookup: lookupGuarded })
+  const socket = dial(guardedLookup(policy, port))
   socket.prependOnceListener('connect', () => {
     const reached = [{ address: socket.remoteAddress ?? '' }]
     const late = refusal(host, port, reached, policy)

@@ -111,10 +111,13 @@ t.test('an extension that throws stops the start with what it said, where, and w
     ['syntax.js', `threw while it was loaded: Unexpected token ',': node --check shows where`],
     ['enum.ts', /strip-only mode \(.*enum\.ts:1\): Node only leaves out types, so set erasableSyntaxOnly/],
     ['subpath.js', /'\.\/connectors' is not defined .*: there are tidemark\/connector, tidemark\/check/],
-    ['misspelt.js', /does not provide an export named 'makeSesion' \(.*misspelt\.js:1\)$/],
+    [
+      'misspelt.js',
+      /does not provide an export named 'makeSesion' \(.*misspelt\.js:1\): did you mean makeSession\?$/,
+    ],
     [
       'late.js',
-      `could not be added: Cannot read properties of undefined (reading 'add') (${file('late.js')}:3): the name before .add is misspelt; the server has connectors, checks and destinations`,
+      `could not be added: Cannot read properties of undefined (reading 'add') (${file('late.js')}:3): there is no conectors; did you mean server.connectors?`,
     ],
     ['text.js', 'could not be added: it threw "no licence"'],
     ['other-joi.js', 'could not be added: Cannot mix different versions of joi schemas'],
@@ -284,7 +287,7 @@ t.test('an extension that never ends its import or its register stops the start 
     const specifier = join(waiting, name)
     const config = readConfig({ DATABASE_URL, SECRET_KEY, EXTENSIONS: specifier, LOG_LEVEL: 'silent' })
     // Long enough for the extensions that are right, which are loaded first.
-    const deadlines = { register: 3_000 }
+    const deadlines = { load: 3_000, register: 3_000 }
     const options = { config, ownerUrl: DATABASE_URL, secretKey: SECRET_KEY, log: watchedLog(t), deadlines }
     await t.rejects(build(options), {
       name: 'ExtensionError',

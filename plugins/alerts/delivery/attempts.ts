@@ -71,11 +71,11 @@ export function makeAttempts(deps: Deps, recordAttempt: AttemptRecorder) {
   }
 
   async function makeAttempt(data: AttemptData, claim: AttemptClaim, { log, signal }: JobContext) {
-    const { destination, delivery, requestId } = claim
+    const { destination, delivery, requestId, about } = claim
     const isLost = claim.state === 'lost'
     const outcome = isLost
       ? INTERRUPTED
-      : await attemptDelivery(deps, destination, delivery, { n: data.n, requestId }, signal)
+      : await attemptDelivery(deps, destination, delivery, { n: data.n, requestId, about }, signal)
     // The process stops, or the claim is lost: the outcome is unknown, so the attempt is made again.
     if (signal.aborted && !isLost) throw new Error('The attempt was aborted: it will be made again')
     const { statusCode, errorClass, latencyMs: ms } = outcome

@@ -9,12 +9,15 @@ import {
 import type { JobContext } from '../../../server/jobs/jobs.ts'
 import { Delivery, type Destination } from '../models.ts'
 import type { AttemptData } from './job-kinds.ts'
+import type { MessageAbout } from './send.ts'
 import { SLOT_LEASE_SECONDS, releaseSlots, takeSlots } from './slots.ts'
 import { destinationsOfLock } from '../locks.ts'
 
 export interface AttemptClaim {
   delivery: Delivery
   destination: Destination
+  /** What the alert is about; null of a digest, and where nothing is sent. */
+  about: MessageAbout | null
   requestId: string
   startedAt: Date
   /**
@@ -63,7 +66,11 @@ export async function claimAttempts(
      returning d.*, f.claimed_by as former_job, f.claimed_at as former_at`,
     bindings: { companyId, asked: JSON.stringify(asked), ids, seconds: SLOT_LEASE_SECONDS },
   }
-  const [claimed, destinations] = await sendStatements(trx, [claiming, destinationsOfLock(trx, ids)])
+  const [claimed, destinations, alerts] = await sendStatements(trx, [
+    claiming,
+    destinationsOfLock(trx, ids),
+    aboutOf(trx, ids),
+  ])
   const claims = requests.map(({ job: { id: jobId, isAfterLoss } }, place) => {
     // Two tries of one job may overlap: one of them gets the attempt.
     const isFirst = requests.findIndex(({ job }) => job.id === jobId) === place
@@ -78,6 +85,7 @@ export async function claimAttempts(
     const claim = {
       delivery,
       destination,
+      about: aboutIn(alerts, delivery.alertId),
       requestId: requestIdOf(delivery.id, fence),
       startedAt: claimedAt,
       unusedFence: formerJob ? fence : fence - 1,
@@ -107,6 +115,26 @@ export async function claimAttempts(
     if (state === 'lost') return { ...claim, ...former, state }
     return { ...claim, state: state ?? (holders.has(claim.requestId) ? 'ready' : 'busy') }
   })
+}
+
+type AlertAbout = MessageAbout & { id: string }
+
+/** What the alerts of deliveries are about, without the details, which may be long. */
+function aboutOf(trx: Transaction, deliveryIds: readonly string[]): Reading<AlertAbout> {
+  return {
+    name: 'read what deliveries are about',
+    text: `select id, severity, jsonb_strip_nulls(jsonb_build_object('type', event -> 'type',
+          'change_type', event -> 'change_type', 'asset', jsonb_build_object(
+            'qualified_name', event #> '{asset,qualified_name}', 'asset_type', event #> '{asset,asset_type}'))) as event
+       from alerts where company_id = :companyId and id in (
+        select alert_id from deliveries where company_id = :companyId and id = any(cast(:ids as uuid[])))`,
+    bindings: { companyId: companyOf(trx), ids: [...deliveryIds] },
+  }
+}
+
+function aboutIn(alerts: readonly AlertAbout[], alertId: string | null): MessageAbout | null {
+  const alert = alerts.find(({ id }) => id === alertId)
+  return alert ? { severity: alert.severity, event: alert.event } : null
 }
 
 const BUSY_SECONDS = 2

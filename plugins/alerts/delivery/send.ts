@@ -2,6 +2,7 @@ import { reportThrown } from '../../../server/extension-errors.ts'
 import { callWithin, DeadlineError } from '../../../server/with-timeout.ts'
 import type { Deps } from '../deps.ts'
 import {
+  EgressFailure,
   failedOutcome,
   type DeliveryContext,
   type DeliveryOutcome,
@@ -9,9 +10,9 @@ import {
   type Message,
 } from '../destinations/destination.ts'
 import { makeDemoPost } from './demo-post.ts'
+import { demoEgress, openEgress, type OpenEgress } from './egress.ts'
 import { consistentOutcome, findOutcomeProblem } from './outcome-shape.ts'
 import type { Delivery, Destination } from '../models.ts'
-import { postGuarded } from '../destinations/post.ts'
 import { openConfig, signingSecrets } from '../destinations/secrets.ts'
 import { signBody } from '../destinations/signature.ts'
 
@@ -27,12 +28,17 @@ type AttemptDeps = Pick<Deps, 'types' | 'vault' | 'egress' | 'deadlines' | 'log'
 /** The part of a delivery that is the same for every attempt. */
 type DeliveryContent = Pick<Delivery, 'id' | 'messageId' | 'eventType' | 'body' | 'served'>
 
+/** What an attempt is about beside its body; null of a digest. */
+export type MessageAbout = Pick<Message, 'severity' | 'event'>
+
+const ABOUT_NOTHING: MessageAbout = { severity: null, event: null }
+
 /** Makes one attempt. Never throws: every error becomes an outcome, with secrets redacted. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   destination: Destination,
   delivery: DeliveryContent,
-  attempt: { n: number; requestId: string },
+  attempt: { n: number; requestId: string; about: MessageAbout | null },
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   let hidden: string[] = []
@@ -50,24 +56,15 @@ export async function attemptDelivery(
       requestId: attempt.requestId,
       eventType,
       body,
-      signatures: signBody(body, id, signing, new Date()),
+      ...(attempt.about ?? ABOUT_NOTHING),
+      signatures: type.signs ? signBody(body, id, signing, new Date()) : {},
       served,
     }
-    const context = (given: AbortSignal) =>
-      ({
-        config,
-        post: destination.isDemo
-          ? makeDemoPost(deps.lookUps.demoReceiver)
-          : (url, { headers, body }) =>
-              postGuarded(url, {
-                headers: { ...headers, 'x-request-id': attempt.requestId },
-                body,
-                policy: deps.egress,
-                signal: given,
-              }),
-        signal: given,
-      }) as DeliveryContext<never>
-    const outcome = await callDeliver(deps, type, { message, context, secrets: hidden, signal })
+    const open = (given: AbortSignal) =>
+      destination.isDemo
+        ? demoEgress(makeDemoPost(deps.lookUps.demoReceiver))
+        : openEgress({ policy: deps.egress, requestId: attempt.requestId, signal: given })
+    const outcome = await callDeliver(deps, type, { message, config, open, secrets: hidden, signal })
     return redactOutcome(outcome, hidden)
   } catch (error) {
     return redactOutcome(failedOutcome('configuration', (error as Error).message), hidden)
@@ -80,12 +77,14 @@ async function callDeliver(
   type: DestinationType,
   {
     message,
-    context,
+    config,
+    open,
     secrets,
     signal,
   }: {
     message: Message
-    context(given: AbortSignal): DeliveryContext<never>
+    config: object
+    open(given: AbortSignal): OpenEgress
     secrets: readonly string[]
     signal: AbortSignal
   },
@@ -94,13 +93,17 @@ async function callDeliver(
   const startedAt = performance.now()
   const failed = (errorClass: string, errorMessage: string) =>
     failedOutcome(errorClass, errorMessage, { latencyMs: Math.round(performance.now() - startedAt) })
+  let opened: OpenEgress | undefined
+  const attempt = (given: AbortSignal) => {
+    opened = open(given)
+    const { egress } = opened
+    const post: DeliveryContext<never>['post'] = (url, request) =>
+      egress.request(url, { ...request, method: 'POST' })
+    return type.deliver(message, { config, egress, post, signal: given } as DeliveryContext<never>)
+  }
   try {
     const limits = { signal, graceMs: deadlines.grace }
-    const outcome = await callWithin(
-      deadlines.deliver,
-      given => type.deliver(message, context(given)),
-      limits,
-    )
+    const outcome = await callWithin(deadlines.deliver, attempt, limits)
     const problem = findOutcomeProblem(outcome)
     return problem === null
       ? consistentOutcome(outcome)
@@ -111,7 +114,10 @@ async function callDeliver(
         'timeout',
         `The ${what} did not end deliver within ${deadlines.deliver / 1_000} s: check that the receiver answers`,
       )
+    if (thrown instanceof EgressFailure) return failed(thrown.errorClass, thrown.message)
     return failed('configuration', reportThrown(log, what, thrown, { secrets, fields: { call: 'deliver' } }))
+  } finally {
+    opened?.close()
   }
 }
 

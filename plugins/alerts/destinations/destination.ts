@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import Joi from 'joi'
 import type { PayloadDescription } from './describe.ts'
 import type { DigestContent } from './digest.ts'
@@ -42,17 +43,61 @@ export interface Message {
   eventType: EventType
   /** The result of `compose`, else the payload as JSON. */
   body: string
-  /** `X-Service-Signature` and the three headers of Standard Webhooks, over the body. */
+  /** How bad the alert is now; null of a digest. */
+  severity: Payload['alert']['severity'] | null
+  /** What the alert is about; null of a digest. */
+  event: Omit<Payload['event'], 'details'> | null
+  /** `X-Service-Signature` and the three headers of Standard Webhooks, over the body. Empty unless the type `signs`. */
   signatures: Record<string, string>
   /** The recipients that earlier attempts served. */
   served: readonly string[]
 }
 
+export interface EgressRequest {
+  /** Defaults to GET. */
+  method?: string
+  headers?: Record<string, string>
+  /** GET and HEAD have none. */
+  body?: string
+}
+
+export interface EgressPlace {
+  host: string
+  port: number
+  /** Whether the connection speaks TLS from its first byte, with the certificate verified; defaults to true. */
+  tls?: boolean
+}
+
+/** The way out of an attempt: it leads only where the operator allows. */
+export interface DeliveryEgress {
+  /** One request over TLS, without redirects. It ends within 30 seconds and never throws. */
+  request(url: string, request?: EgressRequest): Promise<DeliveryOutcome>
+  /**
+   * A connection for a protocol other than HTTP, such as SMTP, AMQP or NATS, ready to be written to. It is closed when
+   * the attempt ends. A public address needs its port in WEBHOOK_PORTS.
+   * @throws EgressFailure, which `deliver` may let through: it becomes the outcome
+   */
+  connect(place: EgressPlace): Promise<Duplex>
+}
+
+/** No connection could be made, or it broke. As an outcome it says why, in a sentence for people. */
+export class EgressFailure extends Error {
+  override readonly name = 'EgressFailure'
+  /** As in `DeliveryOutcome`. */
+  readonly errorClass: string
+
+  constructor(errorClass: string, message: string) {
+    super(message)
+    this.errorClass = errorClass
+  }
+}
+
 /** What `deliver` gets beside the message. */
 export interface DeliveryContext<Config> {
   config: Config
-  /** One POST over TLS: it dials only addresses that the operator allows, ends within 30 seconds and never throws. */
+  /** `egress.request` with the method POST, which most receivers take. */
   post(url: string, request: { headers: Record<string, string>; body: string }): Promise<DeliveryOutcome>
+  egress: DeliveryEgress
   /** Aborts when the process stops. */
   signal: AbortSignal
 }
@@ -67,6 +112,8 @@ export interface DestinationType<Config = never> {
   config: Joi.ObjectSchema<Config>
   /** The field of the config with the address that it posts to, so that a forbidden one is refused at once. */
   urlField?: string & keyof Config
+  /** Its messages carry `signatures`: each destination then has a signing secret, which its creation returns. */
+  signs?: true
   /** What new destinations get unless their `messages` says otherwise; defaults to a message about each alert. */
   messages?: 'alerts' | 'incidents'
   /** Why no destination of this type can be created until the operator has configured something; null if one can. */
@@ -74,12 +121,18 @@ export interface DestinationType<Config = never> {
   /**
    * The body of a message; defaults to the payload as JSON. Called once, in the transaction that raises the alert, and
    * stored: every attempt sends the same bytes. So it must be quick and contain no secret.
+   * @param config with `********` in place of its secrets
    */
-  compose?(payload: Payload, description: PayloadDescription): string
+  compose?(payload: Payload, description: PayloadDescription, config: Config): string
   /** The body of a digest; without it, the type takes none. As `compose`, it must be quick and contain no secret. */
-  composeDigest?(content: DigestContent): string
+  composeDigest?(content: DigestContent, config: Config): string
   /** One attempt. Never throws for what the receiver did: that is an outcome. */
   deliver(message: Message, context: DeliveryContext<Config>): Promise<DeliveryOutcome>
+}
+
+/** The part of the server that an extension adds destination types to: `register(server: ExtensibleDestinationType)`. */
+export interface ExtensibleDestinationType {
+  destinations: { add<Config>(type: DestinationType<Config>): void }
 }
 
 /** The outcome of an attempt that the receiver answered: delivered with a 2xx status. */

@@ -9,7 +9,7 @@ import { lockDestination } from '../locks.ts'
 import { Destination, type MessageChoice } from '../models.ts'
 import type { DestinationType } from './destination.ts'
 import { probeUrl } from './probe.ts'
-import { getDestinationType, whyUnavailable } from './registry.ts'
+import { getDestinationType, whyUnavailable } from './find-type.ts'
 import {
   createSigningSecret,
   findKeptSecrets,
@@ -33,10 +33,10 @@ export interface NewDestination {
   is_active: boolean
 }
 
-/** A new destination with its signing secret, which is shown here and on rotation only. */
+/** A new destination with its signing secret, which is shown here and on rotation only; null of a type that signs nothing. */
 export interface CreatedDestination {
   destination: Destination
-  signingSecret: string
+  signingSecret: string | null
 }
 
 export async function createDestination(
@@ -59,7 +59,7 @@ export async function createDestination(
       isActive: input.is_active,
     })
     .returning('*')
-  return { destination, signingSecret: secret }
+  return { destination, signingSecret: type.signs ? secret : null }
 }
 
 /** @throws 400 for a type that is unknown, or that the operator has not configured */
@@ -156,8 +156,17 @@ function originOf(url: unknown): string | null {
 }
 
 /** Creates a new signing secret; the previous one stays in `webhook-signature` for 24 hours. */
-export async function rotateSecret({ vault }: Pick<Deps, 'vault'>, trx: Transaction, id: string) {
+export async function rotateSecret(
+  { vault, types }: Pick<Deps, 'vault' | 'types'>,
+  trx: Transaction,
+  id: string,
+) {
   const destination = await findDestination(trx, id, true)
+  const { destinationType: name } = destination
+  if (types.has(name) && !types.get(name).signs)
+    throw apiError('CONFLICT', `Messages of the type ${name} are not signed: there is no secret to change`, {
+      destination_type: name,
+    })
   const { secret, sealed, previousUntil } = rotateSigningSecret(vault, destination, new Date())
   await Destination.query(trx)
     .where({ id })

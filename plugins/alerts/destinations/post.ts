@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls'
+import type { Method } from 'got'
 import { guardedAgent, type EgressPolicy } from '../../../server/security/egress.ts'
 import { classifyFailure } from './request-failures.ts'
 import { answeredOutcome, failedOutcome, type DeliveryOutcome } from './destination.ts'
@@ -9,15 +10,16 @@ const MAX_RESPONSE_BYTES = 16 * 1024
 const TIMEOUT_MS = 30_000
 
 /**
- * One POST over TLS to an address that the policy allows, without redirects, retries or decompression, in at most 30
+ * One request over TLS, a POST unless another `method` is given, to an address that the policy allows, without redirects, retries or decompression, in at most 30
  * seconds, reading at most 16 KiB. A 2xx status is success, even if its body breaks off. Never rejects: errors of the HTTP
  * client contain the request's headers.
  */
 export async function postGuarded(
   url: string,
   request: {
+    method?: string
     headers: Record<string, string>
-    body: string
+    body?: string
     policy: EgressPolicy
     signal?: AbortSignal
     timeoutMs?: number
@@ -29,13 +31,14 @@ export async function postGuarded(
       'configuration',
       'The address does not start with https://: correct it in the destination',
     )
-  const { headers, body, policy, signal, timeoutMs = TIMEOUT_MS } = request
+  const { method = 'POST', headers, body, policy, signal, timeoutMs = TIMEOUT_MS } = request
   // Loaded when it is first needed: it would delay each start.
   const { default: got } = await import('got')
   const startedAt = performance.now()
   const elapsed = () => Math.round(performance.now() - startedAt)
-  const stream = got.stream.post(target, {
-    body,
+  const stream = got.stream(target, {
+    method: method as Method,
+    ...(body !== undefined && { body }),
     headers: { ...headers, 'accept-encoding': 'identity' },
     agent: { https: guardedAgent(policy) },
     http2: false,

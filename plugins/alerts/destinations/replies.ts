@@ -50,7 +50,10 @@ const signingSecret = Joi.string()
   .description('Shown once. Deliveries are signed with it.')
   .example('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwPpqMRf4Wk3E=')
 
-const newDestination = record({ ...destinationFields, signing_secret: signingSecret }).label('NewDestination')
+const newDestination = record({
+  ...destinationFields,
+  signing_secret: signingSecret.allow(null).description('Shown once; null of a type that signs nothing.'),
+}).label('NewDestination')
 
 const outcomeFields = {
   request_id: id.allow(null),

@@ -15,7 +15,7 @@ interface SchemaDescription {
 }
 
 /** Splits a config into the part that may be shown, with placeholders, and its secrets by dotted path. */
-function splitSecrets(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
+export function splitSecrets(schema: Joi.Schema, config: Tree): { shown: Tree; secrets: Tree } {
   const secrets: Tree = {}
   const walk = (
     value: unknown,

@@ -4,7 +4,7 @@ import { access, routesOf } from '../../../server/http/access.ts'
 import { exampleRecord, held, inData, record, reply } from '../../../server/http/envelopes.ts'
 import { describeConfig } from '../../../server/openapi/choices.ts'
 import type { Deps } from '../deps.ts'
-import { whyUnavailable } from './registry.ts'
+import { whyUnavailable } from './find-type.ts'
 
 const destinationKind = exampleRecord({
   destination_type: held.text.example('webhook'),
@@ -13,6 +13,7 @@ const destinationKind = exampleRecord({
     .allow(null)
     .description('Why none can be created until the operator has configured something; null if one can.')
     .example(null),
+  is_signed: held.flag.description('Whether its messages are signed.').example(true),
   settings: Joi.object()
     .unknown()
     .description('The JSON Schema of its `config`; secrets are `writeOnly`.')
@@ -41,6 +42,7 @@ function listDestinationTypes({ types, log }: TypeDeps) {
     destination_type: type.name,
     label: type.label,
     unavailable: whyUnavailable(log, type),
+    is_signed: type.signs === true,
     settings: describeConfig(type.config),
   }))
   return { data: { items } }

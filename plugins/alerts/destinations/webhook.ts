@@ -74,6 +74,7 @@ export const webhook: DestinationType<WebhookConfig> = {
   label: 'Webhook',
   config,
   urlField: 'url',
+  signs: true,
   composeDigest: digest => JSON.stringify({ event_type: 'digest', digest }),
   deliver(message, { config: { url, auth: given, headers: custom }, post }) {
     const credential = authHeader(given)

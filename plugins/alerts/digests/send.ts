@@ -62,7 +62,7 @@ export async function startDigest(
       destinationId,
       ruleIds: [],
       eventType: 'digest',
-      body: composeDigestBody(deps, destination.destinationType, content),
+      body: composeDigestBody(deps, destination, content),
       isFailing: destination.failingSince !== null,
       isWaiting: false,
       postponedUntil: null,

@@ -8,6 +8,7 @@ import type { DestinationType, DigestContent, Payload } from '../destinations/de
 import { factsOf } from '../destinations/facts.ts'
 import { kindOf } from '../kinds.ts'
 import type { Assignee } from '../people/assignee.ts'
+import type { Destination } from '../models.ts'
 import type { AddressedMessage, Subject } from './message.ts'
 import { alertLinks } from '../present.ts'
 import type { IncidentPart } from '../destinations/payload.ts'
@@ -17,7 +18,7 @@ type ComposeDeps = Pick<Deps, 'kinds' | 'types' | 'log'>
 /** Receivers take less. */
 const MAX_BODY_LENGTH = 1_048_576
 
-/** Composes each body once for all destinations of a type. @param assignees of the alerts, by their ids */
+/** Composes each body once for all destinations of a type that needs no config for it. @param assignees of the alerts, by their ids */
 export function composeMessages(
   deps: ComposeDeps & Pick<Deps, 'config'>,
   messages: readonly AddressedMessage[],
@@ -28,8 +29,11 @@ export function composeMessages(
     const { subject, type, destination, ruleIds, isWaiting = false, postponedUntil = null } = message
     const { id: destinationId, destinationType, failingSince } = destination
     const event = subject.kind === 'incident' ? subject.event : type
-    const key = [type, subject.id, event, subject.alert.id, destinationType].join(' ')
-    const body = bodies.get(key) ?? composeBody(deps, destinationType, payloadOf(deps, message, assignees))
+    const isComposed =
+      deps.types.has(destinationType) && deps.types.get(destinationType).compose !== undefined
+    const reader = isComposed ? destinationId : destinationType
+    const key = [type, subject.id, event, subject.alert.id, reader].join(' ')
+    const body = bodies.get(key) ?? composeBody(deps, destination, payloadOf(deps, message, assignees))
     bodies.set(key, body)
     return {
       subject: { kind: subject.kind, id: subject.id },
@@ -96,24 +100,34 @@ function incidentPart(baseUrl: string, { incident, event }: Subject & { kind: 'i
   }
 }
 
-/** The body for a destination type, or `UNCOMPOSED`. A type whose extension is no longer loaded gets the payload. */
-export function composeBody(deps: ComposeDeps, typeName: string, payload: Payload): string {
+/** A type as it composes: of whatever config. */
+type Composer = Pick<DestinationType<Record<string, unknown>>, 'compose' | 'composeDigest'>
+
+/** What a body is composed for: secrets of the config are not in it. */
+type Reader = Pick<Destination, 'destinationType' | 'config'>
+
+/** The body for a destination, or `UNCOMPOSED`. One whose extension is no longer loaded gets the payload. */
+export function composeBody(
+  deps: ComposeDeps,
+  { destinationType: typeName, config }: Reader,
+  payload: Payload,
+): string {
   const type = deps.types.has(typeName) ? deps.types.get(typeName) : undefined
   if (!type?.compose) return JSON.stringify(nameIncident(payload))
   const facts = readFacts(deps, payload)
   const description = describePayload(payload, facts)
-  return callCompose(deps, type, 'compose', () => type.compose?.(payload, description))
+  return callCompose(deps, type, 'compose', () => (type as Composer).compose?.(payload, description, config))
 }
 
 /** The body of a digest, or `UNCOMPOSED`, also for a type that takes none. */
 export function composeDigestBody(
   deps: Pick<Deps, 'types' | 'log'>,
-  typeName: string,
+  { destinationType: typeName, config }: Reader,
   content: DigestContent,
 ): string {
   const type = deps.types.has(typeName) ? deps.types.get(typeName) : undefined
   if (!type?.composeDigest) return UNCOMPOSED
-  return callCompose(deps, type, 'composeDigest', () => type.composeDigest?.(content))
+  return callCompose(deps, type, 'composeDigest', () => (type as Composer).composeDigest?.(content, config))
 }
 
 /** What a type composes; `UNCOMPOSED` if it throws, or returns something else than a text. */

@@ -57,18 +57,17 @@ async function attemptTestMessage(
   const { id, companyId } = destination
   const messageId = randomUUID()
   const eventType = 'alert.test'
-  const body = composeBody(
-    deps,
-    destination.destinationType,
-    testPayload(messageId, destination.name, deps.config.baseUrl),
-  )
+  const payload = testPayload(messageId, destination.name, deps.config.baseUrl)
+  const body = composeBody(deps, destination, payload)
+  const { details: _details, ...event } = payload.event
+  const about = { severity: payload.alert.severity, event }
   const message = { id: v7(), messageId, eventType, body } as const
   const attempted = { requestId, startedAt: new Date() }
   const outcome = await attemptDelivery(
     deps,
     destination,
     { ...message, served: [] },
-    { n: 1, requestId },
+    { n: 1, requestId, about },
     new AbortController().signal,
   )
   return deps.db.company(companyId, async trx => {

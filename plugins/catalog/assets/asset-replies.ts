@@ -66,7 +66,9 @@ export const sourceRecord = exampleRecord({
     .description('When it was discovered last.')
     .example('2026-03-09T08:05:10.440Z'),
   description: text.allow(null).example('The web shop'),
-  connection_status: Joi.valid('untested', 'connected', 'failed').example('connected'),
+  connection_status: Joi.valid('untested', 'connected', 'failed', 'unavailable')
+    .description('unavailable: no extension provides its engine.')
+    .example('connected'),
   connection_message: sentence.example('The last connection went through'),
   consecutive_failures: count.description('Connections in a row that failed.').example(0),
   failing_since: time.allow(null).description('When the first of them did.').example(null),

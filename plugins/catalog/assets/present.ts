@@ -2,7 +2,7 @@ import { formatName, tablePath, type TablePartitioning } from '../../../connecto
 import type { Transaction } from '../../../server/database/database.ts'
 import { tagsOf } from './assets.ts'
 import { maxBytesPerStatement } from '../sources/byte-limit.ts'
-import { shownConfig } from '../sources/config.ts'
+import { describeMissingConnector, shownConfig } from '../sources/config.ts'
 import type { AssetExtension } from './asset-extensions.ts'
 import { proposeWindow } from './table-window.ts'
 import { judgeTableHealth, type JudgedFields } from './table-health.ts'
@@ -57,8 +57,7 @@ function sourceFields(connectors: Connectors, source: Source) {
     updated_at: source.updatedAt,
     last_refresh_at: source.lastDiscoveryAt,
     description: source.description,
-    connection_status: source.connectionStatus,
-    connection_message: connectionMessage(source),
+    ...connectionFields(connectors, source),
     consecutive_failures: source.connectionFailures,
     failing_since: source.failingSince,
     retry_at: source.dialAfter,
@@ -104,6 +103,20 @@ function sourceFields(connectors: Connectors, source: Source) {
     freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
     features: connectors.has(source.sourceType) ? { ...connectors.get(source.sourceType).capabilities } : {},
+  }
+}
+
+/** How the last connection went. Without its engine none can be made, whatever was known before. */
+function connectionFields(connectors: Connectors, source: Source) {
+  const { sourceType } = source
+  if (!connectors.has(sourceType))
+    return {
+      connection_status: 'unavailable',
+      connection_message: describeMissingConnector(connectors, sourceType),
+    }
+  return {
+    connection_status: source.connectionStatus,
+    connection_message: connectionMessage(source),
   }
 }
 

@@ -18,6 +18,7 @@ import { createSource, patchSource, removeSource, sourceInactive } from './sourc
 import { lockRun, lockSource } from '../locks.ts'
 import { requestDiscovery } from '../discovery/jobs.ts'
 import { makeTablePreview } from '../discovery/table-preview.ts'
+import { connectorOf } from './config.ts'
 import { testSource } from './connection-status.ts'
 
 const route = routesOf('assets')
@@ -109,6 +110,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       response: replies.tested,
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
+        connectorOf(connectors, source)
         const auditTest = (trx: Transaction, code: string | null) =>
           audit(request, trx, 'tested', source, { success: code === null, error_code: code })
         return { data: await testSource(deps, source, auditTest) }
@@ -122,6 +124,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       response: replies.tablePreview,
       handler: async request => {
         const source = await inCompany(request, trx => findSource(trx, request))
+        connectorOf(connectors, source)
         return { data: await previewTables(source, request.payload) }
       },
     }),
@@ -134,6 +137,7 @@ export function sourceRoutes(deps: CatalogDeps): ServerRoute[] {
       handler: async (request, h) => {
         const source = await inCompany(request, trx => findSource(trx, request))
         if (!source.isActive) throw sourceInactive(source)
+        connectorOf(connectors, source)
         await request.server.limits.take(`discovery:${source.id}`, DISCOVERIES_AN_HOUR, 3_600, request)
         const run = await inCompany(request, async trx => {
           const asked = await requestDiscovery(jobs, trx, source)

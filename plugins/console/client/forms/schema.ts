@@ -5,6 +5,8 @@ export interface SettingsSchema {
   type?: string | string[]
   properties?: Record<string, SettingsSchema>
   required?: string[]
+  /** What it is called, where its name in words does not do. */
+  title?: string
   description?: string
   default?: unknown
   enum?: unknown[]
@@ -90,7 +92,8 @@ export function readSchema(schema: SettingsSchema, prefix = '', words = ''): Fie
     const path = prefix ? `${prefix}.${name}` : name
     const text = words ? `${words}_${name}` : name
     if (property.properties) return readSchema(readNested(property, required.has(name)), path, text)
-    return [{ name: path, label: labelOf(text), isRequired: required.has(name), ...readProperty(property) }]
+    const label = property.title ?? labelOf(text)
+    return [{ name: path, label, isRequired: required.has(name), ...readProperty(property) }]
   })
 }
 

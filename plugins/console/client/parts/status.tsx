@@ -23,6 +23,7 @@ const TONES: Record<string, Tone> = {
   violated: 'critical',
   failed: 'critical',
   disconnected: 'critical',
+  unavailable: 'critical',
   error: 'critical',
   warning: 'warning',
   medium: 'warning',

@@ -48,7 +48,7 @@ t.test('a mail has a digest as text and as a page, with links and escaped names'
 })
 
 t.test('Teams gets a digest as a card, line by line', async t => {
-  const { attachments } = JSON.parse(String(teams.composeDigest?.(digest)))
+  const { attachments } = JSON.parse(String(teams.composeDigest?.(digest, { webhook_url: '' })))
   const [{ content }] = attachments
   const texts = JSON.stringify(content.body)
   for (const text of [digest.heading, 'Alerts by table', '• Keys of 2 of 9 tables']) t.match(texts, text)
@@ -56,7 +56,7 @@ t.test('Teams gets a digest as a card, line by line', async t => {
 })
 
 t.test('Slack takes a digest, whose lines are links', async t => {
-  const { blocks } = JSON.parse(String(slack.composeDigest?.(digest)))
+  const { blocks } = JSON.parse(String(slack.composeDigest?.(digest, { webhook_url: '' })))
   t.match(JSON.stringify(blocks), '"url":"https://watch.example.com/tables/1"')
   const app = await startServer(t)
   const world = await makeWorld(app)

@@ -22,21 +22,16 @@ interface SettingsProps {
 /** Changes a destination, rotates its secret, or deletes it. */
 export function DestinationSettings({ destination, rules, reload }: SettingsProps) {
   const types = useDestinationTypes()
+  const type = types.data?.find(each => each.destination_type === destination.destination_type)
   return (
     <>
       <section>
         <h2>{routingTexts.settings}</h2>
         <Loaded of={types} what={routingTexts.settings.toLowerCase()} rows={4}>
-          {(found: readonly DestinationType[]) => (
-            <SettingsForm
-              destination={destination}
-              type={found.find(each => each.destination_type === destination.destination_type)}
-              reload={reload}
-            />
-          )}
+          {() => <SettingsForm destination={destination} type={type} reload={reload} />}
         </Loaded>
       </section>
-      <Secret id={destination.id} />
+      {type?.is_signed && <Secret id={destination.id} />}
       <Deletion destination={destination} rules={rules} />
     </>
   )

@@ -114,7 +114,8 @@ function DestinationForm({ type }: { type: DestinationType }) {
           destination_type: type.destination_type,
         }),
       })
-      setCreated(data)
+      if (data.signing_secret === null) navigate(destinationAddress(data.id), { replace: true })
+      else setCreated(data)
     })
   return (
     <>
@@ -131,10 +132,10 @@ function DestinationForm({ type }: { type: DestinationType }) {
       >
         <Fields form={form} of={specs} />
       </Form>
-      {created && (
+      {created?.signing_secret && (
         <SigningSecret
           secret={created.signing_secret}
-          text="Your receiver verifies with it that a message comes from here. Keep it where the receiver reads its secrets. Slack, Teams, PagerDuty and mail do not need it."
+          text="Your receiver verifies with it that a message comes from here. Keep it where the receiver reads its secrets."
           close={() => navigate(destinationAddress(created.id), { replace: true })}
         />
       )}

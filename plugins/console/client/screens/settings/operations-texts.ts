@@ -27,6 +27,7 @@ export const operationsTexts = {
   },
   versionsOf: (versions: { tidemark: string; node: string; postgresql: string }) =>
     `Tidemark ${versions.tidemark}, Node ${versions.node}, PostgreSQL ${versions.postgresql}`,
+  extensions: 'Extensions',
   uptime: (seconds: number) => {
     if (seconds < 3_600) return countOf(Math.max(1, Math.floor(seconds / 60)), 'minute')
     return seconds < 2 * 86_400

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DeadJob, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
+import type { DeadJob, Extension, JobQueue, Operations as Found, WhichDeadJobs } from 'tidemark/client'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { countOf, formatNumber } from '../../lib/format.ts'
@@ -121,6 +121,17 @@ function Summary({ of: { queues, ...service } }: { of: Found }) {
       </dl>
       <h2 class="section">{texts.queues}</h2>
       <QueueTable queues={queues} />
+      {service.extensions.length > 0 && (
+        <>
+          <h2 class="section">{texts.extensions}</h2>
+          <DataTable
+            label={texts.extensions}
+            columns={EXTENSION_COLUMNS}
+            rows={service.extensions}
+            keyOf={({ name }: Extension) => name}
+          />
+        </>
+      )}
     </>
   )
 }
@@ -138,6 +149,16 @@ function Dashboard({ url }: { url: string | null }) {
     </a>
   )
 }
+
+const EXTENSION_COLUMNS: Column<Extension>[] = [
+  { label: 'Extension', isName: true, cell: ({ name }) => <bdi>{name}</bdi> },
+  { label: 'Version', cell: ({ version }) => version },
+  {
+    label: 'Adds',
+    cellClass: 'wraps',
+    cell: ({ adds }) => adds.map(({ what, name }) => `${what} ${name}`).join(', '),
+  },
+]
 
 const COUNTS = ['waiting', 'later', 'running', 'dead'] as const
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   answerOutcome,
   composeSample,
+  unusedEgress,
   samplePayloads,
 } from '../../../../../plugins/alerts/destinations/conformance.ts'
 import type { DeliveryOutcome } from '../../../../../plugins/alerts/destinations/destination.ts'
@@ -76,11 +77,12 @@ t.test('an answer that only looks like success is a failure, and a refusal says 
   const ended = async (given: DeliveryOutcome) => {
     const message = { id: '1', deliveryId: '2', attempt: 1, requestId: '3', eventType: 'alert.test' as const }
     return teams.deliver(
-      { ...message, body: '{}', signatures: {}, served: [] },
+      { ...message, body: '{}', severity: 'info', event: null, signatures: {}, served: [] },
       {
         config: { webhook_url: 'https://teams.example.com' },
         signal: new AbortController().signal,
         post: async () => given,
+        egress: unusedEgress,
       },
     )
   }
