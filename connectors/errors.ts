@@ -13,6 +13,8 @@ export type ConnectorErrorKind =
   | 'invalid-query'
   | 'driver-missing'
   | 'egress-refused'
+  /** Another holds what is wanted, or a quota is used up: try later. Neither an outage nor anybody's fault. */
+  | 'busy'
   | 'other'
 
 /**
