@@ -97,7 +97,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
             ['listParts', capabilities.partitions],
           ] as const
           for (const [name, claimed] of claims)
-            assert.equal(connection[name] !== undefined, claimed === true, name)
+            assert.equal(connection[name] !== undefined, claimed !== undefined, name)
         },
       )
     },

@@ -77,6 +77,7 @@ const openEgress: Egress = {
     return (await lookup(host)).address
   },
   file: path => realpath(path),
+  folder: path => realpath(path),
 }
 
 /** Milliseconds that statements of the kit may take, well above what they need. */
