@@ -114,6 +114,8 @@ export interface Fixture {
   /** The catalog and the empty schema in which the fixture's tables are made, as `introspect` names them. */
   catalog: string
   schema: string
+  /** What `introspect` calls the fixture's tables; defaults to `table`. */
+  tableKind?: 'table' | 'external_table'
   /** Configurations that must be refused: at least a wrong password, port or database, or a missing file. */
   refused: { name: string; config: Record<string, unknown>; kind: ConnectorErrorKind }[]
   /** A statement that runs for half a minute or more when nothing ends it. */

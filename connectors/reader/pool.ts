@@ -156,7 +156,10 @@ function startProcess(key: string, args: string[]): Process {
         hold(true)
         signal?.addEventListener('abort', abort, { once: true })
         try {
-          child.send({ ...request, timeoutMs }, error => error && end({ code: 'ENDED', message: error.message }))
+          child.send(
+            { ...request, timeoutMs },
+            error => error && end({ code: 'ENDED', message: error.message }),
+          )
         } catch (error) {
           settle?.({ failure: { code: 'UNBINDABLE', message: (error as Error).message } })
         }

@@ -60,11 +60,10 @@ t.test('a request that takes too long, is given up, or takes too much memory end
 
 t.test('a reader whose host is gone', async t => {
   const start = async () => {
-    const child = fork(
-      join(import.meta.dirname, '../../connectors/reader/child.ts'),
-      [backend.href, '512'],
-      { execArgv: [], serialization: 'advanced' },
-    )
+    const child = fork(join(import.meta.dirname, '../../connectors/reader/child.ts'), [backend.href, '512'], {
+      execArgv: [],
+      serialization: 'advanced',
+    })
     t.teardown(() => child.kill('SIGKILL'))
     child.send({ type: 'pid' })
     await once(child, 'message')
