@@ -198,10 +198,12 @@ async function answer(request: Request): Promise<unknown> {
 }
 
 /** DuckDB gives its errors no codes: a message begins with the class, `Binder Error: …`. */
-const CLASS = /^(?:TransactionContext Error: )?([A-Z][A-Za-z ]*?) Error: /
+const CLASS = /^(?:Failed to extract statements: |TransactionContext Error: )?([A-Z][A-Za-z ]*?) Error: /
 
 function describe(thrown: unknown): ReaderFailure {
-  const { name, code, message } = thrown as Error & { code?: string }
+  const { name, code, message: whole } = thrown as Error & { code?: string }
+  // What follows repeats the statement, or lists names that would have fitted.
+  const [message = ''] = whole.split('\n')
   if (code !== undefined) return { code, message }
   const found = CLASS.exec(message)
   return found

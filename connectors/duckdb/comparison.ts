@@ -10,7 +10,7 @@ export const comparison: ComparisonDialect = {
   steps: (value, from, size) =>
     sql`((cast(${value} as hugeint) - ${raw(`(${from})`)}) // ${raw(String(size))})`,
   isSame: (one, other) => sql`${one} is not distinct from ${other}`,
-  bytes: text => sql`${text} collate binary`,
+  bytes: text => sql`${text} collate c`,
   // The catalog does not list collations.
   comparesBytes: () => true,
   round: (value, digits) => sql`round(${value}, ${raw(String(digits))})`,

@@ -1,3 +1,4 @@
+import { datePattern } from '../dates.ts'
 import {
   defineDialect,
   percentileFraction,
@@ -19,11 +20,9 @@ export const duckdbDialect: Dialect = defineDialect({
     const { quote } = duckdbDialect
     return sql`${quote(catalog)}.${quote(schema)}.${quote(name)}`
   },
-  // A pattern that is written out is compiled once.
-  matches: (value, pattern) =>
-    sql`regexp_matches(${duckdbDialect.asText(value)}, ${duckdbDialect.textLiteral(pattern)})`,
-  parsesAsDate: (value, format) =>
-    sql`try_strptime(${duckdbDialect.asText(value)}, ${duckdbDialect.textLiteral(format)}) is not null`,
+  matches: (value, pattern) => sql`regexp_matches(${duckdbDialect.asText(value)}, ${pattern})`,
+  // Its own strptime takes 2024-1-5, blanks and the year 0.
+  parsesAsDate: (value, format) => duckdbDialect.matches(value, datePattern(format)),
   percentile: (value, fraction) =>
     sql`quantile_cont(${duckdbDialect.asNumber(value)}, ${percentileFraction(fraction)})`,
   percentiles: {

@@ -19,7 +19,8 @@ t.test('it conforms', async t => {
     connector: duckdb,
     config: { path },
     setup: () => ({
-      execute: text => write(path, text),
+      // DuckDB takes a reference to another table without its catalog only.
+      execute: text => write(path, text.replace('references "shop".', 'references ')),
       catalog: 'shop',
       schema: 'main',
       refused: [
