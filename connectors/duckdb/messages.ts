@@ -10,7 +10,7 @@ export interface OpenRequest {
   /** The database file; absent for data files, which are read in a database in memory. */
   file?: string
   /** The folder of data files and the schema of their tables. */
-  folder?: { path: string; schema: string }
+  folder?: { path: string; schema: string; hasKeys: boolean }
   memoryMb: number
   threads: number
 }

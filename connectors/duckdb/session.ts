@@ -32,14 +32,15 @@ const VIEWS = sql`select database_name as catalog, schema_name as schema, view_n
 export async function openSession(config: DuckdbConfig, options: ConnectOptions): Promise<Connection> {
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000
   const { memory_mb: memoryMb, threads } = config
-  const location = await locate(config.path, options.egress).catch((thrown: unknown) => {
-    throw toDuckdbError(thrown)
-  })
+  const location = await locate(config.path, options.egress).catch(rethrow)
   const folder = 'folder' in location ? location.folder : null
+  const first = folder && (await listTables(folder).catch(rethrow))
+  if (first?.size === 0) throw toDuckdbError({ code: 'NO_FILES' })
+  const hasKeys = first?.values().some(table => table.files.some(({ keys }) => keys.length > 0)) ?? false
 
   async function open(signal?: AbortSignal): Promise<Reader<Request>> {
     const taken = startReader<Request>({ backend: BACKEND, memoryMb: memoryMb + PROCESS_MB })
-    const place = folder ? { folder: { path: folder.path, schema: folder.schema } } : location
+    const place = folder ? { folder: { path: folder.path, schema: folder.schema, hasKeys } } : location
     try {
       await taken.ask({ type: 'open', ...place, memoryMb, threads } as Request, {
         timeoutMs: connectTimeoutMs,
@@ -79,9 +80,7 @@ export async function openSession(config: DuckdbConfig, options: ConnectOptions)
   // What a folder holds is asked of the same process, so it waits for the statement that runs.
   const inTurn = async <Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> => {
     await readCatalog(signal)(sql`select 1 as one`)
-    return work().catch((thrown: unknown) => {
-      throw toDuckdbError(thrown)
-    })
+    return work().catch(rethrow)
   }
   return {
     query: run,
@@ -94,13 +93,17 @@ export async function openSession(config: DuckdbConfig, options: ConnectOptions)
         : introspect(readCatalog(signal), tables),
     viewDefinitions: async ({ signal } = {}) =>
       files ? [] : toViewDefinitions(await readCatalog(signal)(VIEWS)),
-    lastModified: async tables => files?.lastModified(tables) ?? new Map<string, Date>(),
+    lastModified: async tables => (await files?.lastModified(tables).catch(rethrow)) ?? new Map(),
     estimates: tables =>
       files ? inTurn(() => files.estimates(tables)) : readEstimates(readCatalog(), tables),
     listParts: async (table, limits) =>
       files ? inTurn(() => files.listParts(table, limits.signal), limits.signal) : null,
     close: () => session.close(),
   }
+}
+
+function rethrow(thrown: unknown): never {
+  throw toDuckdbError(thrown)
 }
 
 type Ask = <Reply>(request: Request, limits: ReaderLimits) => Promise<Reply>
