@@ -27,7 +27,7 @@ export const duckdbConfig = Joi.object<DuckdbConfig>({
   path: path
     .required()
     .description(
-      'A DuckDB database file, or a folder or pattern (/data/lake/**/*.parquet) of Parquet, CSV or JSON files, in a folder of FILE_SOURCES.',
+      'A DuckDB database file, or a folder or pattern (/data/lake/**/*.parquet) of Parquet, CSV or JSON files, in a folder of FILE_SOURCES. Needs the package @duckdb/node-api.',
     ),
   memory_mb: Joi.number()
     .integer()
