@@ -43,6 +43,8 @@ export type {
   OptionalType,
   HiddenColumns,
   RevokedStatement,
+  WrittenColumn,
+  WrittenTable,
 } from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */

@@ -93,7 +93,7 @@ async function dropTable(kit: ConformanceKit): Promise<void> {
   const table = await kit.createTable(ref.name, 'id')
   await kit.session(async connection => {
     assert.equal((await connection.introspect({ tables: [ref] })).length, 1, 'it is shown before')
-    await fixture.execute(`drop table ${table}`)
+    await kit.execute(`drop table ${table}`)
     assert.deepEqual(await connection.introspect({ tables: [ref] }), [], 'and not after')
     assert.deepEqual([...(await hiddenOf(connection, [ref, kit.ref('no_such_table')]))], [])
     const elsewhere = { ...ref, catalog: 'no_such_catalog' }
@@ -145,7 +145,7 @@ async function dropColumn(kit: ConformanceKit): Promise<void> {
   const { fixture } = kit
   const ref = kit.ref('conformance_lesser')
   const table = await kit.createTable(ref.name, 'kept', 'dropped')
-  await fixture.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
+  await kit.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
   await kit.session(async connection => {
     const ask = async (table: ReducedTable[]) => [
       ...((await failIfHung(connection.findHiddenParts!(table))) ?? []),

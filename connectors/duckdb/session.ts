@@ -169,7 +169,7 @@ function fileTables(folder: FolderLocation, ask: Ask) {
     /** Each file is a part, read with the types that all of them have together. */
     async listParts(ref: TableRef, signal?: AbortSignal): Promise<TablePart[] | null> {
       const [table] = await found([ref])
-      if (!table) return null
+      if (!table || table.files.length < 2) return null
       const { columns, columnsError } = await describeTable(ref, table, readerOf(signal))
       if (columnsError) throw columnsError
       return table.files.map(file => {
