@@ -13,7 +13,7 @@ export type ConnectorErrorKind =
   | 'invalid-query'
   | 'driver-missing'
   | 'egress-refused'
-  /** Another holds what is wanted, or a quota is used up: try later. Neither an outage nor anybody's fault. */
+  /** Another holds what is wanted, or a quota is used up: try later. No outage, and no check is to blame. */
   | 'busy'
   | 'other'
 

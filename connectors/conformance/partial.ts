@@ -88,7 +88,6 @@ function assertGivenUp(outcome: unknown): void {
 }
 
 async function dropTable(kit: ConformanceKit): Promise<void> {
-  const { fixture } = kit
   const ref = kit.ref('conformance_dropped')
   const table = await kit.createTable(ref.name, 'id')
   await kit.session(async connection => {
@@ -142,7 +141,6 @@ async function loseColumns(kit: ConformanceKit, { table, config }: HiddenColumns
 }
 
 async function dropColumn(kit: ConformanceKit): Promise<void> {
-  const { fixture } = kit
   const ref = kit.ref('conformance_lesser')
   const table = await kit.createTable(ref.name, 'kept', 'dropped')
   await kit.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)

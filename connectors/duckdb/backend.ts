@@ -5,7 +5,7 @@
 import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import type { ReaderBackend, ReaderFailure } from '../reader/messages.ts'
 import { FILES_CATALOG } from './locations.ts'
-import type { Answer, Description, OpenRequest, Request, View } from './messages.ts'
+import type { QueryAnswer, Description, OpenRequest, Request, View } from './messages.ts'
 import { toBindable, valueReader } from './values.ts'
 
 /** Characters and bytes of a result; this process and the one that asked hold it at once. */
@@ -16,12 +16,8 @@ const LOCK_POLL = 100
 /** Milliseconds without a request after which a database file is let go: a reader keeps writers out. */
 const HOLD = 200
 
-class Refusal extends Error {
-  readonly code: string
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
+function refused(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
 }
 
 interface Opened {
@@ -69,7 +65,7 @@ async function openInstance({ file, folder, memoryMb, threads }: OpenRequest): P
       return { instance, connection, views: new Map() }
     } catch (error) {
       if (!isLocked(error)) throw error
-      if (performance.now() >= deadline) throw new Refusal('LOCKED', (error as Error).message)
+      if (performance.now() >= deadline) throw refused('LOCKED', (error as Error).message)
       await new Promise(resolve => setTimeout(resolve, LOCK_POLL))
     }
   }
@@ -92,7 +88,7 @@ function close(): void {
 
 /** Runs something with the database open, and lets a file go soon after. */
 async function withConnection<Result>(use: (opened: Opened) => Promise<Result>): Promise<Result> {
-  if (!settings) throw new Refusal('CLOSED', 'The database is closed.')
+  if (!settings) throw refused('CLOSED', 'The database is closed.')
   clearTimeout(lettingGo)
   opened ??= await openInstance(settings)
   try {
@@ -118,17 +114,17 @@ async function makeViews({ connection, views }: Opened, wanted: readonly View[] 
 async function prepare({ connection }: Opened, text: string) {
   const statements = await connection.extractStatements(text)
   if (statements.count !== 1)
-    throw new Refusal('NOT_ONE_STATEMENT', 'The text holds more than one statement; send one at a time.')
+    throw refused('NOT_ONE_STATEMENT', 'The text holds more than one statement; send one at a time.')
   const prepared = await statements.prepare(0)
   if (prepared.statementType === StatementType.SELECT) return prepared
   prepared.destroySync()
-  throw new Refusal('NOT_A_SELECT', 'Only SELECT statements run in a monitored database.')
+  throw refused('NOT_A_SELECT', 'Only SELECT statements run in a monitored database.')
 }
 
 async function query(
   open: Opened,
   { text, values, maxRows = Infinity }: Extract<Request, { type: 'query' }>,
-): Promise<Answer> {
+): Promise<QueryAnswer> {
   const prepared = await prepare(open, text)
   try {
     if (values.length > 0) {
@@ -151,10 +147,7 @@ async function query(
         for (const value of read)
           size += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
         if (size > MOST_KEPT)
-          throw new Refusal(
-            'TOO_LARGE',
-            'The statement returns more than 32 MB: select fewer or shorter values.',
-          )
+          throw refused('TOO_LARGE', 'The statement returns more than 32 MB: select fewer or shorter values.')
         rows.push(read)
       }
     }

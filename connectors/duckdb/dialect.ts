@@ -40,7 +40,7 @@ export const duckdbDialect: Dialect = defineDialect({
     column?.kind === 'integer' || column?.kind === 'decimal'
       ? sql`${value} is not null`
       : sql`not isnan(cast(${value} as double))`,
-  // Of integers and decimals the exact sum is divided.
+  // The exact sum of integers and decimals is divided.
   mean: value => sql`avg(${value})`,
   // With an infinity among the values DuckDB gives an error.
   standardDeviation: value => {

@@ -23,7 +23,7 @@ const RULES: readonly ErrorRule[] = [
     'The file may not be read: give this service the right to read it and to enter its folders.',
   ),
   errorRule('busy', { code: 'LOCKED' }).say(
-    'Another process has the database open for writing, and DuckDB lets nobody read it meanwhile: try again later, or watch a copy.',
+    'Another process has the database open for writing, and DuckDB cannot read it meanwhile: try again later, or watch a copy.',
   ),
   errorRule('missing-object', { code: 'DUCKDB_IO', message: /database does not exist|No files found/ }).say(
     'There is no such file: check path.',

@@ -6,17 +6,20 @@ import {
   type TableInfo,
   type TableRef,
 } from '../catalog.ts'
+import type { CatalogReader } from '../catalog-reader.ts'
 import type { Row } from '../connector.ts'
 import { bindList, join, raw, sql, type Sql } from '../sql.ts'
 import { canonicalType, columnKind, typeProperties } from './types.ts'
 
-type Run = (statement: Sql) => Promise<Row[]>
-
-/** A row of the first statement. */
-interface ColumnRow extends Row {
+/** A row with the name of a table. */
+interface TableRow extends Row {
   catalog: string
   schema: string
   name: string
+}
+
+/** A row of the first statement. */
+interface ColumnRow extends TableRow {
   is_view: boolean
   comment: string | null
   rows: number | null
@@ -58,7 +61,7 @@ function chosen(wanted: readonly TableRef[] | undefined): Sql {
 }
 
 /** Reads tables, columns and keys with two statements, however many tables there are. */
-export async function introspect(run: Run, wanted?: readonly TableRef[]): Promise<TableInfo[]> {
+export async function introspect(run: CatalogReader, wanted?: readonly TableRef[]): Promise<TableInfo[]> {
   const columns = (await run(sql`
     select t.*, c.column_name, c.column_index as ordinal, c.data_type as type, c.is_nullable as nullable,
       c.column_default, c.comment as column_comment
@@ -121,8 +124,11 @@ function describeConstraint(row: ConstraintRow): ConstraintInfo {
 }
 
 /** The row counts that DuckDB keeps of its tables. */
-export async function readEstimates(run: Run, tables: readonly TableRef[]): Promise<Map<string, number>> {
+export async function readEstimates(
+  run: CatalogReader,
+  tables: readonly TableRef[],
+): Promise<Map<string, number>> {
   const rows = await run(sql`
     select t.catalog, t.schema, t.name, t.rows from (${RELATIONS}) t where not t.is_view and ${chosen(tables)}`)
-  return new Map(rows.map(row => [tablePath(row as unknown as TableRef), Number(row.rows)]))
+  return new Map(rows.map(row => [tablePath(row as TableRow), Number(row.rows)]))
 }

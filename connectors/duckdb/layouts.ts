@@ -5,12 +5,12 @@ import { ConnectorError } from '../errors.ts'
 import { ENGINE, HALF_WRITTEN } from './errors.ts'
 import type { DataFile, FileTable } from './files.ts'
 import { typedColumn } from './introspect.ts'
-import type { Answer, Description } from './messages.ts'
+import type { QueryAnswer, Description } from './messages.ts'
 
 /** How a session has its reader look at files. */
 export interface FileReader {
   describe(relations: string[]): Promise<Description[]>
-  query(text: string): Promise<Answer>
+  query(text: string): Promise<QueryAnswer>
 }
 
 /** A file's columns and rows at one version of it. */
@@ -22,7 +22,7 @@ interface Layout {
   failure?: string
 }
 
-/** By path. Of a file that was read once, nothing is read again until it changes. */
+/** By path. A file that was read once is read again when it changes. */
 const known = new Map<string, Layout>()
 const MOST_KNOWN = 200_000
 /** Files that are described by one request. */

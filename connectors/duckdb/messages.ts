@@ -23,7 +23,7 @@ export interface View {
 }
 
 /** Rows are arrays, in the order of the columns. */
-export interface Answer {
+export interface QueryAnswer {
   columns: string[]
   rows: unknown[][]
 }

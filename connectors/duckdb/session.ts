@@ -12,7 +12,7 @@ import { lastChange, listTables, type FileTable } from './files.ts'
 import { introspect, readEstimates } from './introspect.ts'
 import { describeTable, findProblem, knownRows, relationOf, unreadable, type FileReader } from './layouts.ts'
 import { FILES_CATALOG, locate, type FolderLocation } from './locations.ts'
-import type { Answer, Description, Request, View } from './messages.ts'
+import type { QueryAnswer, Description, Request, View } from './messages.ts'
 
 const BACKEND = new URL(`./backend${extname(import.meta.url)}`, import.meta.url)
 
@@ -36,7 +36,7 @@ export async function openSession(config: DuckdbConfig, options: ConnectOptions)
   const folder = 'folder' in location ? location.folder : null
   const first = folder && (await listTables(folder).catch(rethrow))
   if (first?.size === 0) throw toDuckdbError({ code: 'NO_FILES' })
-  const hasKeys = first?.values().some(table => table.files.some(({ keys }) => keys.length > 0)) ?? false
+  const hasKeys = [...(first?.values() ?? [])].some(({ files: [file] }) => (file?.keys.length ?? 0) > 0)
 
   async function open(signal?: AbortSignal): Promise<Reader<Request>> {
     const taken = startReader<Request>({ backend: BACKEND, memoryMb: memoryMb + PROCESS_MB })
@@ -65,7 +65,9 @@ export async function openSession(config: DuckdbConfig, options: ConnectOptions)
     classify: toDuckdbError,
     async runStatement({ text, values }, { timeoutMs, maxRows }, signal) {
       const views = await files?.viewsOf(text, signal)
-      return toRows(await ask<Answer>({ type: 'query', text, values, maxRows, views }, { timeoutMs, signal }))
+      return toRows(
+        await ask<QueryAnswer>({ type: 'query', text, values, maxRows, views }, { timeoutMs, signal }),
+      )
     },
     async validateStatement({ text }, { timeoutMs }, signal) {
       const views = await files?.viewsOf(text, signal)
@@ -117,7 +119,7 @@ function fileTables(folder: FolderLocation, ask: Ask) {
     describe: relations =>
       ask<Description[]>({ type: 'describe', relations }, { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
     query: text =>
-      ask<Answer>({ type: 'query', text, values: [] }, { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
+      ask<QueryAnswer>({ type: 'query', text, values: [] }, { timeoutMs: CATALOG_TIMEOUT_MS, signal }),
   })
   /** Those of some tables that are there, by the order of their names. */
   const found = async (wanted?: readonly TableRef[]) => {
@@ -185,6 +187,6 @@ function fileTables(folder: FolderLocation, ask: Ask) {
   }
 }
 
-function toRows({ columns, rows }: Answer): Row[] {
+function toRows({ columns, rows }: QueryAnswer): Row[] {
   return rows.map(row => Object.fromEntries(columns.map((name, index) => [name, row[index]])) as Row)
 }

@@ -67,9 +67,9 @@ export function startReader<Request extends ReaderRequest>({
     if (reader.key !== key) continue
     clearTimeout(timer)
     idle.delete(reader)
-    if (reader.isAlive()) return reader as unknown as Reader<Request>
+    if (reader.isAlive()) return reader as Reader<Request>
   }
-  return startProcess(key, [backend.href, String(memoryMb)]) as unknown as Reader<Request>
+  return startProcess(key, [backend.href, String(memoryMb)]) as Reader<Request>
 }
 
 async function giveBack(reader: Process): Promise<void> {
