@@ -9,7 +9,7 @@ import type { QueryAnswer, Description, OpenRequest, Request, View } from './mes
 import { toBindable, valueReader } from './values.ts'
 
 /** Characters and bytes of a result; this process and the one that asked hold it at once. */
-const MOST_KEPT = 32 * 1024 * 1024
+const KEPT_BYTES = 32 * 1024 * 1024
 /** Milliseconds that a database file is waited for which a writer holds. */
 const LOCK_WAIT = 2000
 const LOCK_POLL = 100
@@ -146,7 +146,7 @@ async function query(
         const read = row.map((value, index) => (value === null ? null : readers[index]?.(value)))
         for (const value of read)
           size += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8
-        if (size > MOST_KEPT)
+        if (size > KEPT_BYTES)
           throw refused('TOO_LARGE', 'The statement returns more than 32 MB: select fewer or shorter values.')
         rows.push(read)
       }

@@ -24,7 +24,7 @@ interface Layout {
 
 /** By path. A file that was read once is read again when it changes. */
 const known = new Map<string, Layout>()
-const MOST_KNOWN = 200_000
+const KNOWN_FILES = 200_000
 /** Files that are described by one request. */
 const BATCH = 500
 
@@ -39,7 +39,7 @@ async function learnLayouts(files: readonly DataFile[], reader: FileReader): Pro
     const layouts = batch.map((file, index) => layoutOf(file, found[index]))
     const whole = batch.filter((file, index) => file.format === 'parquet' && !layouts[index]?.failure)
     const rows = await countRows(whole, reader)
-    if (known.size > MOST_KNOWN) known.clear()
+    if (known.size > KNOWN_FILES) known.clear()
     batch.forEach((file, index) => {
       const layout = layouts[index]
       if (layout)

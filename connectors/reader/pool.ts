@@ -36,7 +36,7 @@ const MAX_IDLE = 4
 const IDLE_TIME = 10_000
 
 /** Longest time that a timer takes, in milliseconds. */
-const LONGEST = 2 ** 31 - 1
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The extension is this file's own: `.ts` in the sources, `.js` in the published package. */
 const CHILD = fileURLToPath(new URL(`./child${extname(import.meta.url)}`, import.meta.url))
@@ -143,7 +143,7 @@ function startProcess(key: string, args: string[]): Process {
         if (signal?.aborted) return reject(toError(ABORTED))
         if (!isAlive) return reject(toError(ENDED))
         const late = { code: 'TIMEOUT', message: `Not done within ${timeoutMs} ms; it was ended.` }
-        const timer = setTimeout(() => end(late), Math.min(timeoutMs, LONGEST))
+        const timer = setTimeout(() => end(late), Math.min(timeoutMs, LONGEST_TIMER_MS))
         const abort = () => end(ABORTED)
         settle = reply => {
           settle = undefined

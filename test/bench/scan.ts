@@ -105,7 +105,7 @@ async function makeWorld(
     tenant.companyId,
     TABLE,
   ])
-  // Of a large one, only parts that changed would be read.
+  // Otherwise only the parts that changed of a large one would be read.
   await ask(tenant, 'PATCH', `/api/v1/sdk/assets/${table?.id}/parts`, { reads: 'whole' })
   const checks: World['checks'] = []
   for (const item of asks) {
