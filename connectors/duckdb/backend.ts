@@ -167,16 +167,22 @@ async function describeRelation({ connection }: Opened, relation: string): Promi
   }
 }
 
+function isSame(one: OpenRequest | undefined, other: OpenRequest): boolean {
+  const key = ({ file, folder, memoryMb, threads }: OpenRequest) =>
+    JSON.stringify([file, folder, memoryMb, threads])
+  return one !== undefined && key(one) === key(other)
+}
+
 async function answer(request: Request): Promise<unknown> {
   switch (request.type) {
     case 'open':
-      close()
+      if (!isSame(settings, request)) close()
       settings = request
       // DuckDB fails now if it is no database.
       return withConnection(() => Promise.resolve(null))
     case 'close':
-      settings = undefined
-      return close()
+      // What is open on a folder keeps nothing from writing, and the next session is likely to ask for the same.
+      return settings?.folder ? undefined : close()
     case 'validate':
       return withConnection(async open => {
         await makeViews(open, request.views)
