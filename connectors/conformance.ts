@@ -17,7 +17,7 @@
  *     t.match(result, { conforming: true, skipped: [] }) // give the test minutes: t.setTimeout(600_000)
  *     t.comment(conformanceTable({ Acme: result }))
  */
-import type { Capability, Connector, Egress } from './connector.ts'
+import { canOf, type Capability, type Connector, type Egress } from './connector.ts'
 import { buildFixture } from './conformance/build.ts'
 import { catalogGroups } from './conformance/catalog.ts'
 import { comparisonGroup } from './conformance/comparison.ts'
@@ -43,6 +43,8 @@ export type {
   OptionalType,
   HiddenColumns,
   RevokedStatement,
+  WrittenColumn,
+  WrittenTable,
 } from './conformance/fixture.ts'
 
 /** What `testConnector` takes. */
@@ -94,7 +96,7 @@ export async function testConnector<Config>(
 
   const skipped: ConformanceResult['skipped'] = []
   for (const group of GROUPS) {
-    const isClaimed = isGroupClaimed(group, connector as Connector)
+    const isClaimed = isGroupClaimed(group, connector as Connector, fixture)
     const reason = isClaimed ? skip[group.name] : 'not claimed'
     const { name } = group
     kit.groups.push({
@@ -126,8 +128,12 @@ export async function testConnector<Config>(
   return { conforming, skipped, groups }
 }
 
-function isGroupClaimed({ needs, isClaimed }: PromiseGroup, connector: Connector): boolean {
-  if (needs && !connector.capabilities[needs]) return false
+function isGroupClaimed(
+  { needs, isClaimed }: PromiseGroup,
+  connector: Connector,
+  { tableKind = 'table' }: Fixture,
+): boolean {
+  if (needs && !canOf(connector.capabilities[needs], { kind: tableKind })) return false
   return isClaimed?.(connector) ?? true
 }
 

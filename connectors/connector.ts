@@ -1,9 +1,12 @@
 import type Joi from 'joi'
-import type { TableInfo, TableRef } from './catalog.ts'
+import type { TableInfo, TableKind, TableRef } from './catalog.ts'
 import type { Dialect } from './dialect.ts'
 import type { DriverPackage } from './driver.ts'
 import type { ConnectorError } from './errors.ts'
 import type { Sql } from './sql.ts'
+
+/** A capability of all tables, or of those for which a function returns true: files, and not the tables of a database. */
+export type TableCapability = true | ((table: { kind: TableKind }) => boolean)
 
 /** What an engine can do, false unless claimed. The conformance kit tests what is claimed. */
 export interface Capabilities {
@@ -11,10 +14,10 @@ export interface Capabilities {
   constraints?: true
   /** The catalog has comments on tables and columns. */
   comments?: true
-  /** The engine knows when the rows of a table last changed, and every change of rows moves that time. */
-  lastModified?: true
+  /** The engine knows when the rows of a table last changed, and every change of rows moves that time; `true` is of kind `table`. */
+  lastModified?: TableCapability
   /** The engine estimates row counts without reading rows. */
-  estimates?: true
+  estimates?: TableCapability
   /** `dialect.matches` searches with a regular expression. */
   regex?: true
   /** `dialect.percentile` gives the exact, interpolated percentile. */
@@ -36,10 +39,15 @@ export interface Capabilities {
   /** The engine refuses a statement that would read more than `ConnectOptions.maxBytesPerStatement`. */
   byteLimit?: true
   /** The engine lists the parts of a table, each with a version that every change of its rows moves. */
-  partitions?: true
+  partitions?: TableCapability
 }
 
 export type Capability = keyof Capabilities
+
+/** Whether a capability is claimed of a table. */
+export function canOf(capability: TableCapability | undefined, table: { kind: TableKind }): boolean {
+  return typeof capability === 'function' ? capability(table) : capability === true
+}
 
 /**
  * A value as it arrives. The conformance kit tests each form:
@@ -81,6 +89,11 @@ export interface Egress {
    * @throws ConnectorError of kind `egress-refused` or `missing-object`
    */
   file(path: string): Promise<string>
+  /**
+   * The real path of a folder whose files may be opened; a file in it that may be a link is still asked for by `file`.
+   * @throws ConnectorError of kind `egress-refused` or `missing-object`
+   */
+  folder(path: string): Promise<string>
 }
 
 /** The part of a pino logger that connectors use. */
@@ -230,7 +243,7 @@ export interface Connection {
   /**
    * When the rows of tables last changed, by `tablePath`, with as many statements for thousands of tables as for one;
    * present if and only if `lastModified` is claimed. Tables whose time is the same as before may be left unread: so only
-   * tables whose rows the engine stores itself are included, no views and no external tables. The time
+   * tables of which the capability is claimed are included, no views. The time
    * may move without a change of rows, and late: newer rows may already be there. Rejects
    * with ConnectorError, of a kind in `CHECK_ERROR_KINDS` where only this is unknown.
    */

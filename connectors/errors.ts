@@ -13,6 +13,8 @@ export type ConnectorErrorKind =
   | 'invalid-query'
   | 'driver-missing'
   | 'egress-refused'
+  /** Another holds what is wanted, or a quota is used up: try later. No outage, and no check is to blame. */
+  | 'busy'
   | 'other'
 
 /**

@@ -32,7 +32,7 @@ const RULES: readonly ErrorRule[] = [
     hint: 'The database file is damaged: restore it, or look at it with PRAGMA integrity_check.',
   },
   {
-    kind: 'other',
+    kind: 'busy',
     code: /^SQLITE_(BUSY|LOCKED)$/,
     hint: 'A writer held the database locked for too long: try again later, or put the database in WAL mode.',
   },
@@ -43,7 +43,7 @@ const RULES: readonly ErrorRule[] = [
   },
   {
     kind: 'invalid-query',
-    code: 'SQLITE_NOMEM',
+    code: /^(SQLITE_NOMEM|OUT_OF_MEMORY)$/,
     hint: 'The statement needs more memory than a session may take: make it smaller.',
   },
   // Without a hint, what is shown is the sentence of the fault: SQLite's own message may quote values.

@@ -1,10 +1,14 @@
+import { extname } from 'node:path'
 import {
   makeSession,
   sql,
+  startReader,
   toViewDefinitions,
   type Connection,
   type ConnectOptions,
   type QueryOptions,
+  type Reader,
+  type ReaderLimits,
   type Row,
   type Sql,
 } from 'tidemark/connector'
@@ -12,8 +16,10 @@ import { dialect } from './dialect.ts'
 import { ENGINE, toConnectorError } from './errors.ts'
 import { introspect } from './introspect.ts'
 import type { Answer, Request } from './reader/messages.ts'
-import { giveBack, takeReader, type Reader } from './reader/pool.ts'
 import { toBound } from './values.ts'
+
+/** The reader's module. Its extension is this file's own: `.ts` in the sources, `.js` in a package. */
+const BACKEND = new URL(`./reader/backend${extname(import.meta.url)}`, import.meta.url)
 
 /** Milliseconds for reading the catalog. */
 const CATALOG_TIMEOUT = 60_000
@@ -31,14 +37,14 @@ export async function openSession(
   locate: () => Promise<string>,
   options: ConnectOptions,
 ): Promise<Connection> {
-  async function open(timeoutMs: number, signal?: AbortSignal): Promise<Reader> {
+  async function open(timeoutMs: number, signal?: AbortSignal): Promise<Reader<Request>> {
     const path = await locate()
-    const taken = takeReader()
+    const taken = startReader<Request>({ backend: BACKEND })
     try {
       await taken.ask({ type: 'open', path }, { timeoutMs, signal })
       return taken
     } catch (error) {
-      await giveBack(taken)
+      await taken.giveBack()
       throw error
     }
   }
@@ -49,9 +55,9 @@ export async function openSession(
   })
 
   // One statement after the other, giving up and closing: the same for every engine.
-  async function ask(request: Request & { timeoutMs: number }, signal: AbortSignal): Promise<Answer> {
-    if (!reader.isAlive()) reader = await open(connectTimeoutMs, signal)
-    return reader.ask(request, { timeoutMs: request.timeoutMs, signal })
+  async function ask(request: Request, limits: ReaderLimits): Promise<Answer> {
+    if (!reader.isAlive()) reader = await open(connectTimeoutMs, limits.signal)
+    return reader.ask(request, limits)
   }
 
   // It also takes out of an error what SQLite quotes, which may be a value: only what stands in `text` is shown.
@@ -60,13 +66,13 @@ export async function openSession(
     classify: toConnectorError,
     async runStatement({ text, values }, { timeoutMs, maxRows }, signal) {
       return toRows(
-        await ask({ type: 'query', text, values: values.map(toBound), maxRows, timeoutMs }, signal),
+        await ask({ type: 'query', text, values: values.map(toBound), maxRows }, { timeoutMs, signal }),
       )
     },
     async validateStatement({ text }, { timeoutMs }, signal) {
-      await ask({ type: 'validate', text, timeoutMs }, signal)
+      await ask({ type: 'validate', text }, { timeoutMs, signal })
     },
-    end: () => giveBack(reader),
+    end: () => reader.giveBack(),
     onStatement: options.onStatement,
   })
 

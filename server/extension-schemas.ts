@@ -21,6 +21,8 @@ const CAPABILITIES: Record<Capability, true> = {
   byteLimit: true,
   partitions: true,
 }
+/** Those that may be claimed of some kinds of tables only. */
+const TABLE_CAPABILITIES: readonly Capability[] = ['lastModified', 'estimates', 'partitions']
 const capability = Joi.valid(...Object.keys(CAPABILITIES))
 
 /** What is missing is named all at once: a dialect that was written by hand lacks nearly everything. */
@@ -59,11 +61,14 @@ export const connectorShape = Joi.object({
   driver: Joi.object({ package: Joi.string().required(), version: Joi.string().required() }),
   dialect: dialect.required(),
   capabilities: Joi.object()
+    .pattern(Joi.valid(...TABLE_CAPABILITIES), Joi.alternatives(Joi.valid(true), Joi.function()))
     .pattern(capability, Joi.valid(true))
     .unknown(false)
     .required()
     .messages({
       'any.only': '{{#label}} must be true; a capability that the engine lacks is left out',
+      'alternatives.types':
+        '{{#label}} must be true, or a function of a table; a capability that the engine lacks is left out',
       'object.unknown': `{{#label}} is no capability; there are ${Object.keys(CAPABILITIES).join(', ')}`,
     }),
   isAlwaysEncrypted: Joi.valid(true),

@@ -4,6 +4,7 @@ import { rules as ruleTypes } from '../checks/rules/index.ts'
 import type { Connector } from '../connectors/connector.ts'
 import { bigquery } from '../connectors/bigquery/index.ts'
 import { databricks } from '../connectors/databricks/index.ts'
+import { duckdb } from '../connectors/duckdb/index.ts'
 import { mysql } from '../connectors/mysql/index.ts'
 import { postgresql } from '../connectors/postgresql/index.ts'
 import { redshift } from '../connectors/redshift/index.ts'
@@ -85,7 +86,7 @@ export const manifest = {
     publicPages,
     consolePages,
   ],
-  connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks] as unknown as Connector[],
+  connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks, duckdb] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */
   extensions: [templateEntry()],

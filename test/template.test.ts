@@ -106,7 +106,7 @@ await t.test('the package holds what a server needs, and no more', async t => {
       'dist/plugins/alerts/destinations/destination.d.ts',
     ],
     'dist/plugins/alerts/destinations/conformance.js',
-    ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/child.js'],
+    ...['dist/plugin-template/index.js', 'dist/plugin-template/reader/backend.js'],
     ...['assets', 'docs'].flatMap(folder =>
       readdirSync(join(source, 'plugins/public', folder), { recursive: true, encoding: 'utf8' })
         .filter(name => extname(name) !== '')

@@ -7,105 +7,130 @@ import {
   SAMPLE_LITERALS,
   TEXTS,
   CASE_VARIANTS,
+  ROW_COUNT,
+  type WrittenTable,
 } from './fixture.ts'
 import type { ConformanceKit } from './kit.ts'
 
 /** Creates and fills the fixture's tables. */
 export async function buildFixture(kit: ConformanceKit): Promise<void> {
-  const { fixture } = kit
-  const tables = [
-    ...valuesTable(kit),
-    ...typesTable(kit),
-    ...momentsTable(kit),
-    ...smallTables(kit),
-    ...rowsTable(kit),
-    ...awkwardTables(kit),
-  ]
-  for (const statement of tables) {
-    try {
-      await fixture.execute(statement)
-    } catch (cause) {
-      const { message } = cause as Error
-      throw new Error(`The fixture cannot be built: ${message}, by ${statement.slice(0, 500)}`, { cause })
-    }
+  const tables = [valuesTable(kit), ...smallTables(kit), ...awkwardTables(kit)]
+  for (const table of tables) await build(table.name, () => kit.write(table))
+  for (const table of [typesTable(kit), momentsTable(kit)])
+    await build(table.name, () => kit.write(table, { asSelect: true }))
+  if (kit.withoutSql) await build('conformance_rows', () => kit.write(writtenRows(kit)))
+  else for (const statement of rowsStatements(kit)) await build(statement, () => kit.execute(statement))
+}
+
+/** @param what the table, or the statement that makes it */
+async function build(what: string, make: () => Promise<void>): Promise<void> {
+  try {
+    await make()
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new Error(`The fixture cannot be built: ${message}, by ${what.slice(0, 500)}`, { cause })
   }
 }
 
-/** Statements take quoted names: an engine may fold those without quotes to upper case. */
-function quoteNames(kit: ConformanceKit) {
+function valuesTable({ fixture }: ConformanceKit): WrittenTable {
+  const types = fixtureTypes(fixture)
   return {
-    types: fixtureTypes(kit.fixture),
-    table: (name: string) => kit.text(kit.table(name)),
-    column: (name: string) => kit.text(kit.quote(name)),
-    list: (...names: string[]) => names.map(name => kit.text(kit.quote(name))).join(', '),
+    name: 'conformance_values',
+    columns: [
+      { name: 'id', type: types.integer, notNull: true },
+      { name: 'big', type: types.bigint },
+      { name: 'ratio', type: types.double },
+      { name: 'label', type: types.varchar, default: "'none'" },
+    ],
+    rows: [
+      ['1', '9007199254740991', '0.5', "'one'"],
+      ['2', '9007199254740993', '-1.25', "'two'"],
+      ['3', '-9223372036854775807', '1e10', 'null'],
+      ['4', '0', 'null', "'four'"],
+      ['5', 'null', '2', "'five'"],
+    ],
   }
-}
-
-function valuesTable(kit: ConformanceKit): string[] {
-  const { types, table, column, list } = quoteNames(kit)
-  const values = table('conformance_values')
-  return [
-    `create table ${values} (${column('id')} ${types.integer} not null, ${column('big')} ${types.bigint}, ` +
-      `${column('ratio')} ${types.double}, ${column('label')} ${types.varchar} default 'none')`,
-    `insert into ${values} (${list('id', 'big', 'ratio', 'label')}) values (1, 9007199254740991, 0.5, 'one'), ` +
-      `(2, 9007199254740993, -1.25, 'two'), (3, -9223372036854775807, 1e10, null), (4, 0, null, 'four'), ` +
-      `(5, null, 2, 'five')`,
-    `create view ${table('conformance_view')} as select ${list('id', 'label')} from ${values}`,
-  ]
 }
 
 /** A column of each type that the engine has: a value in row 1, NULL in row 2. */
-function typesTable(kit: ConformanceKit): string[] {
-  const { types, table, column, list } = quoteNames(kit)
-  const names = optionalTypes(kit.fixture)
-  const declared = names.map(name => `, ${column(`${name}_value`)} ${types[name]}`)
-  const samples = names.map(name => kit.fixture.literals?.[name] ?? SAMPLE_LITERALS[name])
-  const columns = list('id', ...names.map(name => `${name}_value`))
-  return [
-    `create table ${table('conformance_types')} (${column('id')} ${types.integer} not null${declared.join('')})`,
-    // A select, because not every engine takes expressions as values.
-    `insert into ${table('conformance_types')} (${columns}) select ${['1', ...samples].join(', ')}`,
-    `insert into ${table('conformance_types')} (${column('id')}) values (2)`,
-  ]
+function typesTable({ fixture }: ConformanceKit): WrittenTable {
+  const types = fixtureTypes(fixture)
+  const names = optionalTypes(fixture)
+  return {
+    name: 'conformance_types',
+    columns: [
+      { name: 'id', type: types.integer, notNull: true },
+      ...names.map(name => ({ name: `${name}_value`, type: String(types[name]) })),
+    ],
+    rows: [
+      ['1', ...names.map(name => fixture.literals?.[name] ?? SAMPLE_LITERALS[name])],
+      ['2', ...names.map(() => 'null')],
+    ],
+  }
 }
 
 /** A column of each type of dates and times that the engine has, and NULL where one has fewer moments than others. */
-function momentsTable(kit: ConformanceKit): string[] {
-  const { types, table, column, list } = quoteNames(kit)
-  const columns = Object.entries(momentsOf(kit.fixture)) as [keyof typeof types, string[]][]
-  const moments = table('conformance_moments')
-  const declared = columns.map(([name]) => `, ${column(`${name}_value`)} ${types[name]}`)
+function momentsTable({ fixture }: ConformanceKit): WrittenTable {
+  const types = fixtureTypes(fixture)
+  const columns = Object.entries(momentsOf(fixture)) as [keyof typeof types, string[]][]
   const longest = Math.max(0, ...columns.map(([, literals]) => literals.length))
-  const names = list('id', ...columns.map(([name]) => `${name}_value`))
+  return {
+    name: 'conformance_moments',
+    columns: [
+      { name: 'id', type: types.integer, notNull: true },
+      ...columns.map(([name]) => ({ name: `${name}_value`, type: String(types[name]) })),
+    ],
+    rows: Array.from({ length: longest }, (_, index) => [
+      String(index + 1),
+      ...columns.map(([, literals]) => literals[index] ?? 'null'),
+    ]),
+  }
+}
+
+function smallTables({ fixture }: ConformanceKit): WrittenTable[] {
+  const types = fixtureTypes(fixture)
+  const label = { name: 'label', type: types.varchar }
   return [
-    `create table ${moments} (${column('id')} ${types.integer} not null${declared.join('')})`,
-    ...Array.from({ length: longest }, (_, index) => {
-      const values = columns.map(([, literals]) => literals[index] ?? 'null')
-      return `insert into ${moments} (${names}) select ${[index + 1, ...values].join(', ')}`
-    }),
+    { name: 'conformance_empty', columns: [{ name: 'id', type: types.integer }, label], rows: [] },
+    {
+      name: 'conformance_texts',
+      columns: [{ name: 'id', type: types.integer, notNull: true }, label],
+      rows: TEXTS.map((text, index) => [String(index + 1), literal(text)]),
+    },
   ]
 }
 
-function smallTables(kit: ConformanceKit): string[] {
-  const { types, table, column, list } = quoteNames(kit)
-  const texts = TEXTS.map((text, index) => `(${index + 1}, ${literal(text)})`)
-  const columns = `${column('label')} ${types.varchar}`
-  return [
-    `create table ${table('conformance_empty')} (${column('id')} ${types.integer}, ${columns})`,
-    `create table ${table('conformance_texts')} (${column('id')} ${types.integer} not null, ${columns})`,
-    `insert into ${table('conformance_texts')} (${list('id', 'label')}) values ${texts.join(', ')}`,
-  ]
+/** The rows that `rowsStatements` makes, one by one. */
+function writtenRows({ fixture }: ConformanceKit): WrittenTable {
+  const types = fixtureTypes(fixture)
+  return {
+    name: 'conformance_rows',
+    columns: [
+      { name: 'id', type: types.integer },
+      { name: 'digit', type: types.integer },
+      { name: 'label', type: types.varchar },
+    ],
+    rows: Array.from({ length: ROW_COUNT }, (_, index) => [
+      String(index + 1),
+      String(index % 10),
+      literal(labelOf(index % 10)),
+    ]),
+  }
 }
 
-/** Ten digits crossed with themselves: ten thousand rows by one short statement. */
-function rowsTable(kit: ConformanceKit): string[] {
-  const { types, table, column, list } = quoteNames(kit)
+/** Ten digits crossed with themselves: ten thousand rows by one short statement. And the views. */
+function rowsStatements(kit: ConformanceKit): string[] {
+  const types = fixtureTypes(kit.fixture)
+  const table = (name: string) => kit.text(kit.table(name))
+  const column = (name: string) => kit.text(kit.quote(name))
+  const list = (...names: string[]) => names.map(column).join(', ')
   const [digits, rows] = [table('conformance_digits'), table('conformance_rows')]
   const lines = Array.from({ length: 10 }, (_, digit) => `(${digit}, ${literal(labelOf(digit))})`)
   const n = (alias: string) => `${alias}.${column('digit')}`
   const key = kit.connector.capabilities.constraints ? `, primary key (${column('id')})` : ''
   const columns = `${column('digit')} ${types.integer}, ${column('label')} ${types.varchar}`
   return [
+    `create view ${table('conformance_view')} as select ${list('id', 'label')} from ${table('conformance_values')}`,
     `create table ${digits} (${columns})`,
     `insert into ${digits} (${list('digit', 'label')}) values ${lines.join(', ')}`,
     `create table ${rows} (${column('id')} ${types.integer} not null, ${columns}${key})`,
@@ -117,14 +142,11 @@ function rowsTable(kit: ConformanceKit): string[] {
   ]
 }
 
-function awkwardTables(kit: ConformanceKit): string[] {
-  const { types, table, column } = quoteNames(kit)
-  const names: string[] = awkwardNames(kit.fixture).map(([, name]) => name)
-  if (!kit.fixture.refusesNames?.includes('case twin')) names.push(...CASE_VARIANTS)
-  return names.flatMap(name => [
-    `create table ${table(name)} (${column(name)} ${types.integer})`,
-    `insert into ${table(name)} values (7)`,
-  ])
+function awkwardTables({ fixture }: ConformanceKit): WrittenTable[] {
+  const { integer } = fixtureTypes(fixture)
+  const names: string[] = awkwardNames(fixture).map(([, name]) => name)
+  if (!fixture.refusesNames?.includes('case twin')) names.push(...CASE_VARIANTS)
+  return names.map(name => ({ name, columns: [{ name, type: integer }], rows: [['7']] }))
 }
 
 /** An SQL literal for `execute`. */

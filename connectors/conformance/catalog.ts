@@ -23,7 +23,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
       })
       await kit.holds('tables have their columns in order, with kind, nullability and default', async () => {
         const table = find('conformance_values')
-        assert.equal(table.kind, 'table')
+        assert.equal(table.kind, fixture.tableKind ?? 'table')
         const kinds = table.columns.map(column => [column.name, column.kind])
         assert.deepEqual(kinds, [
           ['id', 'integer'],
@@ -35,6 +35,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
           table.columns.map(column => column.ordinal),
           table.columns.map((_, index) => index + 1),
         )
+        if (kit.withoutSql) return
         assert.deepEqual(
           table.columns.map(column => column.nullable),
           table.columns.map((_, index) => index > 0),
@@ -43,7 +44,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
         assert.equal(id?.default, null)
         assert.match(label?.default ?? '', /none/)
       })
-      await kit.holds('views are views, with columns', async () => {
+      await kit.holdsUnless(kit.withoutSql, 'views are views, with columns', async () => {
         const view = find('conformance_view')
         assert.equal(view.kind, 'view')
         assert.deepEqual(
@@ -53,7 +54,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
       })
       const { viewDefinitions } = await kit.session(async connection => connection)
       await kit.holdsUnless(
-        viewDefinitions ? undefined : 'the engine gives no definitions of views',
+        kit.withoutSql ?? (viewDefinitions ? undefined : 'the engine gives no definitions of views'),
         'the definition of a view names what it is made from',
         async () => {
           const view = find('conformance_view')
@@ -74,8 +75,9 @@ export const catalogGroups: readonly PromiseGroup[] = [
         assert.deepEqual(all.filter(table => system.has(table.schema.toLowerCase())).map(tablePath), [])
       })
       await kit.holds('a scope limits what is read, and an unknown table in it is no error', async () => {
-        const some = await kit.introspect('conformance_view', 'conformance_values', 'no_such_table')
-        assert.deepEqual(some, [find('conformance_values'), find('conformance_view')])
+        const other = kit.withoutSql ? 'conformance_types' : 'conformance_view'
+        const some = await kit.introspect(other, 'conformance_values', 'no_such_table')
+        assert.deepEqual(some, sortTables([find('conformance_values'), find(other)]))
         assert.deepEqual(await kit.introspect(), [])
       })
       await kit.holds('asking twice gives the same', async () => {
@@ -97,7 +99,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
             ['listParts', capabilities.partitions],
           ] as const
           for (const [name, claimed] of claims)
-            assert.equal(connection[name] !== undefined, claimed === true, name)
+            assert.equal(connection[name] !== undefined, claimed !== undefined, name)
         },
       )
     },
@@ -106,16 +108,17 @@ export const catalogGroups: readonly PromiseGroup[] = [
     name: 'constraints',
     needs: 'constraints',
     async run(kit) {
+      if (kit.withoutSql) return kit.holdsUnless(kit.withoutSql, 'keys have their columns', async () => {})
       const { integer, varchar } = fixtureTypes(kit.fixture)
       const [parent, child] = [kit.table('conformance_parent'), kit.table('conformance_child')].map(kit.text)
       const list = (...names: string[]) => names.map(name => kit.text(kit.quote(name))).join(', ')
       const declare = (name: string, type: string) => `${list(name)} ${type}`
       const unique = kit.fixture.lacksUnique ? '' : `, unique (${list('code')})`
-      await kit.fixture.execute(
+      await kit.execute(
         `create table ${parent} (${declare('a', integer)} not null, ${declare('b', integer)} not null, ` +
           `${declare('code', varchar)} not null, primary key (${list('b', 'a')})${unique})`,
       )
-      await kit.fixture.execute(
+      await kit.execute(
         `create table ${child} (${declare('id', integer)} not null, ${declare('of_a', integer)}, ` +
           `${declare('of_b', integer)}, primary key (${list('id')}), ` +
           `foreign key (${list('of_b', 'of_a')}) references ${parent} (${list('b', 'a')}))`,
@@ -152,6 +155,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
     name: 'comments',
     needs: 'comments',
     async run(kit) {
+      if (kit.withoutSql) return kit.holdsUnless(kit.withoutSql, 'comments arrive', async () => {})
       const { fixture } = kit
       const table = kit.text(kit.table('conformance_texts'))
       const column = kit.text(kit.connector.dialect.quote('label'))
@@ -161,7 +165,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
         `comment on table ${table} is '${text}'`,
         `comment on column ${table}.${column} is '${text}'`,
       ]
-      for (const statement of statements) await fixture.execute(statement)
+      for (const statement of statements) await kit.execute(statement)
       await kit.holds('comments arrive as they were written, and absent ones as null', async () => {
         const found = await introspectOne(kit, 'conformance_texts')
         assert.equal(found.comment, comment)
@@ -177,8 +181,8 @@ export const catalogGroups: readonly PromiseGroup[] = [
     needs: 'estimates',
     async run(kit) {
       const table = kit.text(kit.table('conformance_texts'))
-      for (const statement of kit.fixture.analyze?.(table) ?? [`analyze ${table}`])
-        await kit.fixture.execute(statement)
+      const analyze = kit.fixture.analyze?.(table) ?? [`analyze ${table}`]
+      for (const statement of kit.withoutSql ? [] : analyze) await kit.execute(statement)
       await kit.holdsInSession(
         'row estimates come by table path, and unknown tables are left out',
         async connection => {
@@ -186,6 +190,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
           const found = await connection.estimates?.(refs)
           assert.deepEqual([...(found ?? [])], [[tablePath(kit.ref('conformance_texts')), 7]])
           assert.equal((await introspectOne(kit, 'conformance_texts')).estimatedRows, 7)
+          if (kit.withoutSql) return
           assert.equal((await introspectOne(kit, 'conformance_view')).estimatedRows, undefined)
         },
       )
@@ -201,7 +206,7 @@ export const catalogGroups: readonly PromiseGroup[] = [
         async () => {
           const [table, column] = [kit.text(kit.table('conformance_partitioned')), kit.text(kit.quote('day'))]
           for (const statement of fixture.partitionedTable?.(table, column) ?? [])
-            await fixture.execute(statement)
+            await kit.execute(statement)
           const found = await introspectOne(kit, 'conformance_partitioned')
           const { columns = [], clustering = [] } = found.partitioning ?? {}
           assert.deepEqual([...columns.map(({ name }) => name), ...clustering], ['day'])
@@ -224,10 +229,8 @@ export const catalogGroups: readonly PromiseGroup[] = [
         'the identity of a column survives a rename, and a new column has a new one',
         async () => {
           const before = await introspectOne(kit, 'conformance_rename')
-          await kit.fixture.execute(
-            `alter table ${table} rename column ${column('first')} to ${column('renamed')}`,
-          )
-          await kit.fixture.execute(`alter table ${table} add column ${column('first')} ${integer}`)
+          await kit.execute(`alter table ${table} rename column ${column('first')} to ${column('renamed')}`)
+          await kit.execute(`alter table ${table} add column ${column('first')} ${integer}`)
           const after = await introspectOne(kit, 'conformance_rename')
           const identity = (of: TableInfo, name: string) =>
             of.columns.find(column => column.name === name)?.identity

@@ -116,7 +116,8 @@ async function holdChecksums(kit: ConformanceKit, forms: ComparisonDialect): Pro
   )
   await kit.holds('the checksum of thousands of texts does not overflow', async () => {
     const texts = Array.from({ length: 1_000 }, () => 'd7')
-    assert.equal(wholeNumber(await checksum(kit.table('conformance_rows_view'))), sumOf(texts))
+    const sevens = sql`(select ${label} from ${kit.table('conformance_rows')} where ${kit.quote('digit')} = 7) sevens`
+    assert.equal(wholeNumber(await checksum(sevens)), sumOf(texts))
   })
   await kit.holds('the checksum of no rows is NULL', async () =>
     assert.equal(await checksum(kit.table('conformance_empty')), null),
@@ -192,11 +193,15 @@ const LETTERS = ['ÄÉ', 'Straße', 'ΩΛ'] as const
 async function holdRules(kit: ConformanceKit, forms: ComparisonDialect): Promise<void> {
   const letters = 'conformance_letters'
   await kit.holds('lower() lowers letters beyond ASCII, too', async () => {
-    const [table, id, label] = [kit.table(letters), kit.quote('id'), kit.quote('label')].map(kit.text)
     const types = fixtureTypes(kit.fixture)
-    const values = LETTERS.map((text, index) => `(${index + 1}, '${text}')`).join(', ')
-    await kit.fixture.execute(`create table ${table} (${id} ${types.integer}, ${label} ${types.varchar})`)
-    await kit.fixture.execute(`insert into ${table} (${id}, ${label}) values ${values}`)
+    await kit.write({
+      name: letters,
+      columns: [
+        { name: 'id', type: types.integer },
+        { name: 'label', type: types.varchar },
+      ],
+      rows: LETTERS.map((text, index) => [String(index + 1), `'${text}'`]),
+    })
     assert.deepEqual(
       await listOf(kit, letters, forms.lower(kit.quote('label'))),
       LETTERS.map(text => text.toLowerCase()),

@@ -16,7 +16,7 @@ export const costGroups: readonly PromiseGroup[] = [
     async run(kit) {
       const rows = kit.table('conformance_rows')
       for (const statement of kit.fixture.analyze?.(kit.text(rows)) ?? [`analyze ${kit.text(rows)}`])
-        await kit.fixture.execute(statement)
+        await kit.execute(statement)
       await kit.holdsInSession('what a statement would read is estimated, or null', async connection => {
         const whole = await estimate(connection, sql`select max(${kit.quote('label')}) as m from ${rows}`)
         if (whole.rows !== null)

@@ -107,13 +107,39 @@ export type AwkwardName = keyof typeof AWKWARD_NAMES
 /** What differs from the name labelled `case twin` only by case: tables of their own. */
 export const CASE_VARIANTS = ['twin', 'TWIN'] as const
 
+/** A column of a table that the kit makes, with what the engine calls its type. */
+export interface WrittenColumn {
+  name: string
+  type: string
+  notNull?: true
+  /** An SQL expression. */
+  default?: string
+}
+
+/** A table that the kit makes. */
+export interface WrittenTable {
+  name: string
+  columns: WrittenColumn[]
+  /** Each value as a literal of the engine's SQL: see `literals`. */
+  rows: string[][]
+  /** The part that the rows are, of a table with parts; those of its other parts stay. */
+  part?: string
+}
+
 /** What the caller supplies: write access to the database of `config`, and the engine's own words. */
 export interface Fixture {
   /** Runs one statement with the right to create and write, outside the connector's sessions. */
-  execute(text: string): Promise<unknown>
+  execute?(text: string): Promise<unknown>
+  /**
+   * Makes a table, or makes it anew, in place of `execute`: for engines whose SQL makes none, such as those that read files.
+   * What needs views, keys, comments or other statements is then skipped.
+   */
+  writeTable?(table: WrittenTable): Promise<unknown>
   /** The catalog and the empty schema in which the fixture's tables are made, as `introspect` names them. */
   catalog: string
   schema: string
+  /** What `introspect` calls the fixture's tables; defaults to `table`. */
+  tableKind?: 'table' | 'external_table'
   /** Configurations that must be refused: at least a wrong password, port or database, or a missing file. */
   refused: { name: string; config: Record<string, unknown>; kind: ConnectorErrorKind }[]
   /** A statement that runs for half a minute or more when nothing ends it. */

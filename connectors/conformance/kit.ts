@@ -6,7 +6,7 @@ import type { Capability, Connection, ConnectOptions, Connector, Egress } from '
 import type { QueryOptions, Row, Value } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorKind } from '../errors.ts'
 import type { Sql } from '../sql.ts'
-import { fixtureTypes, type Fixture } from './fixture.ts'
+import { fixtureTypes, type Fixture, type WrittenTable } from './fixture.ts'
 import type { GroupReport } from './report.ts'
 
 /** The part of a test that the kit uses; tap's `Test` and node:test's `TestContext` both have it. */
@@ -61,6 +61,12 @@ export interface ConformanceKit {
   holdsUnless(reason: string | undefined, promise: string, check: () => Promise<void>): Promise<void>
   /** The text of quoted SQL without values, for `fixture.execute`. */
   text(fragment: Sql): string
+  /** Runs one statement with the right to write, where the fixture runs any. */
+  execute(text: string): Promise<void>
+  /** Why there are no views, keys and comments; undefined where the fixture runs SQL. */
+  withoutSql: string | undefined
+  /** Makes a table. @param choice.asSelect not every engine takes expressions as values */
+  write(table: WrittenTable, choice?: { asSelect?: boolean }): Promise<void>
   /** Creates a table of integers, and returns its quoted name. */
   createTable(name: string, ...columns: string[]): Promise<string>
   /** A fixture table as the catalog lists it. */
@@ -77,6 +83,7 @@ const openEgress: Egress = {
     return (await lookup(host)).address
   },
   file: path => realpath(path),
+  folder: path => realpath(path),
 }
 
 /** Milliseconds that statements of the kit may take, well above what they need. */
@@ -135,19 +142,41 @@ export function makeKit(
       assert.equal(fragment.values.length, 0, 'a quoted name carries no values')
       return fragment.render(() => '?').text
     },
+    async execute(text) {
+      if (!fixture.execute) throw new Error('The fixture needs `execute` or `writeTable`')
+      await fixture.execute(text)
+    },
+    withoutSql: fixture.writeTable ? 'the fixture runs no SQL' : undefined,
+    async write(table, { asSelect = false } = {}) {
+      if (fixture.writeTable) await fixture.writeTable(table)
+      else for (const statement of writeStatements(kit, table, asSelect)) await kit.execute(statement)
+    },
     async createTable(name, ...columns) {
-      const table = kit.text(kit.table(name))
-      const declared = columns.map(
-        column => `${kit.text(kit.quote(column))} ${fixtureTypes(fixture).integer}`,
-      )
-      await fixture.execute(`create table ${table} (${declared.join(', ')})`)
-      return table
+      const { integer } = fixtureTypes(fixture)
+      await kit.write({ name, columns: columns.map(column => ({ name: column, type: integer })), rows: [] })
+      return kit.text(kit.table(name))
     },
     ref,
     table: name => connector.dialect.table(ref(name)),
     quote: name => connector.dialect.quote(name),
   }
   return kit
+}
+
+/** Statements take quoted names: an engine may fold those without quotes to upper case. */
+function writeStatements(kit: ConformanceKit, { name, columns, rows }: WrittenTable, asSelect: boolean) {
+  const table = kit.text(kit.table(name))
+  const declared = columns.map(
+    column =>
+      `${kit.text(kit.quote(column.name))} ${column.type}${column.notNull ? ' not null' : ''}` +
+      (column.default === undefined ? '' : ` default ${column.default}`),
+  )
+  const names = columns.map(column => kit.text(kit.quote(column.name))).join(', ')
+  const into = `insert into ${table} (${names})`
+  const inserts = asSelect
+    ? rows.map(row => `${into} select ${row.join(', ')}`)
+    : [`${into} values ${rows.map(row => `(${row.join(', ')})`).join(', ')}`]
+  return [`create table ${table} (${declared.join(', ')})`, ...(rows.length > 0 ? inserts : [])]
 }
 
 /** Runs a statement whose time is not the matter. */

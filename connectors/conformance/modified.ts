@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { tablePath } from '../catalog.ts'
 import type { Connection } from '../connector.ts'
-import { awkwardNames } from './fixture.ts'
+import { awkwardNames, fixtureTypes } from './fixture.ts'
 import { STATEMENT_TIMEOUT_MS, failIfHung, type ConformanceKit, type PromiseGroup } from './kit.ts'
 
 /** As many tables as a source with many schedules has. */
@@ -14,8 +14,12 @@ export const modifiedGroup: PromiseGroup = {
   async run(kit) {
     const { fixture } = kit
     const name = 'conformance_modified'
-    const table = await kit.createTable(name, 'id')
-    await fixture.execute(`insert into ${table} values (1)`)
+    const columns = [{ name: 'id', type: fixtureTypes(fixture).integer }]
+    await kit.write({ name, columns, rows: [['1']] })
+    const insert = () =>
+      kit.withoutSql
+        ? kit.write({ name, columns, rows: [['1'], ['2']] })
+        : kit.execute(`insert into ${kit.text(kit.table(name))} values (2)`)
 
     await kit.holdsInSession(
       'times of modification come by table path, and unknown tables are left out',
@@ -40,7 +44,7 @@ export const modifiedGroup: PromiseGroup = {
         const time = async () => (await readModified(kit, connection, [name])).get(tablePath(kit.ref(name)))
         const before = await waitForLaterTime(time, new Date(0))
         assert.deepEqual(await time(), before, 'as long as no row changes')
-        await fixture.execute(`insert into ${table} values (2)`)
+        await insert()
         await waitForLaterTime(time, before)
       },
     )

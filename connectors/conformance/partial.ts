@@ -88,12 +88,11 @@ function assertGivenUp(outcome: unknown): void {
 }
 
 async function dropTable(kit: ConformanceKit): Promise<void> {
-  const { fixture } = kit
   const ref = kit.ref('conformance_dropped')
   const table = await kit.createTable(ref.name, 'id')
   await kit.session(async connection => {
     assert.equal((await connection.introspect({ tables: [ref] })).length, 1, 'it is shown before')
-    await fixture.execute(`drop table ${table}`)
+    await kit.execute(`drop table ${table}`)
     assert.deepEqual(await connection.introspect({ tables: [ref] }), [], 'and not after')
     assert.deepEqual([...(await hiddenOf(connection, [ref, kit.ref('no_such_table')]))], [])
     const elsewhere = { ...ref, catalog: 'no_such_catalog' }
@@ -142,10 +141,9 @@ async function loseColumns(kit: ConformanceKit, { table, config }: HiddenColumns
 }
 
 async function dropColumn(kit: ConformanceKit): Promise<void> {
-  const { fixture } = kit
   const ref = kit.ref('conformance_lesser')
   const table = await kit.createTable(ref.name, 'kept', 'dropped')
-  await fixture.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
+  await kit.execute(`alter table ${table} drop column ${kit.text(kit.quote('dropped'))}`)
   await kit.session(async connection => {
     const ask = async (table: ReducedTable[]) => [
       ...((await failIfHung(connection.findHiddenParts!(table))) ?? []),

@@ -44,7 +44,7 @@ export const rowsGroups: readonly PromiseGroup[] = [
           entries.map(([name, [, expected]]) => [name, expected]),
         )
       })
-      await kit.holds('a view over them gives what it selects', async () => {
+      await kit.holdsUnless(kit.withoutSql, 'a view over them gives what it selects', async () => {
         const view = kit.table('conformance_rows_view')
         const found = await kit.query(sql`select ${id}, ${label} from ${view} order by ${id}`)
         assert.equal(found.length, 1000)

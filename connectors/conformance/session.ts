@@ -38,7 +38,7 @@ export const sessionGroups: readonly PromiseGroup[] = [
         const refuse = async (): Promise<never> => {
           throw new ConnectorError({ kind: 'egress-refused', engine: '', message: 'not allowed' })
         }
-        const options = { ...kit.options, egress: { address: refuse, file: refuse } }
+        const options = { ...kit.options, egress: { address: refuse, file: refuse, folder: refuse } }
         await assertRejects('egress-refused', openOnce(kit, options))
       })
       await kit.holds('a session whose signal has aborted is not opened', async () => {

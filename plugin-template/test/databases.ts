@@ -29,6 +29,7 @@ export const options: ConnectOptions = {
   egress: {
     address: () => Promise.reject(new Error('not asked')),
     file: path => Promise.resolve(realpathSync(path)),
+    folder: path => Promise.resolve(realpathSync(path)),
   },
   log: { debug: () => {}, warn: () => {} },
 }

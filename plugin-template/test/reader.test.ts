@@ -1,36 +1,5 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import t from 'tap'
 import { dateReader } from '../reader/strptime.ts'
-
-/** Never ends, and never leaves SQLite's own code. */
-const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'
-
-t.test('a reader whose host is gone', async t => {
-  const start = async () => {
-    const child = fork(join(import.meta.dirname, '../reader/child.ts'), {
-      execArgv: [],
-      serialization: 'advanced',
-    })
-    t.teardown(() => child.kill('SIGKILL'))
-    child.send({ type: 'open', path: ':memory:' })
-    await once(child, 'message')
-    return child
-  }
-
-  t.test('ends when it has nothing to do', async t => {
-    const child = await start()
-    child.disconnect()
-    t.same(await once(child, 'exit'), [0, null])
-  })
-
-  t.test('ends itself when its statement outlives its time', async t => {
-    const child = await start()
-    child.send({ type: 'query', text: endless, values: [], timeoutMs: 100 })
-    t.same(await once(child, 'exit'), [null, 'SIGKILL'])
-  })
-})
 
 t.test('dates', async t => {
   const cases: [string, string, boolean][] = [

@@ -1,6 +1,6 @@
 import type { CheckOutcome, Check } from '../../checks/check.ts'
 import { scan, type Engine } from '../../checks/scan.ts'
-import type { Connection } from '../../connectors/connector.ts'
+import { canOf, type Connection } from '../../connectors/connector.ts'
 import { tablePath, type ColumnInfo, type TableInfo } from '../../connectors/catalog.ts'
 import type { Dialect } from '../../connectors/dialect.ts'
 import { ConnectorError } from '../../connectors/errors.ts'
@@ -131,7 +131,8 @@ function listableColumns({ connector, table, options }: ProfileSession): Set<str
 async function readEstimate(session: ProfileSession): Promise<number | undefined> {
   const { connection, connector, table, options } = session
   // The estimate is of the whole table.
-  if (options.window || !connector.capabilities.estimates || !connection.estimates) return undefined
+  if (options.window || !canOf(connector.capabilities.estimates, table) || !connection.estimates)
+    return undefined
   session.statements += 1
   const rows = (await connection.estimates([table])).get(tablePath(table))
   return rows === undefined || rows < 0 ? undefined : Math.round(rows)

@@ -252,23 +252,35 @@ export function sourceEgress(policy: SourcePolicy): SourceEgress {
         )
       return first.address
     },
-    async file(path) {
-      const folders = await Promise.all(fileSources.map(folder => realpath(folder).catch(() => null)))
-      const real = await realpath(path).catch(() => null)
-      if (real !== null && folders.some(folder => folder !== null && isBelow(real, folder))) return real
-      // Elsewhere the error must not reveal whether the file exists.
-      if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder)))
-        throw new ConnectorError({
-          kind: 'missing-object',
-          engine: 'file',
-          code: 'ENOENT',
-          message: 'There is no file at connection_config.path: check it',
-        })
-      throw refusedSource(
-        'The file at connection_config.path may not be opened: it must lie under a folder of the setting FILE_SOURCES',
-      )
-    },
+    file: path => realPathOf(path, fileSources, { what: 'file', allows: isBelow }),
+    folder: path =>
+      realPathOf(path, fileSources, {
+        what: 'folder',
+        allows: (real, folder) => real === folder || isBelow(real, folder),
+      }),
   }
+}
+
+/** The real path of what may be opened. @param rule.allows whether a real path may be opened for one of the folders */
+async function realPathOf(
+  path: string,
+  fileSources: readonly string[],
+  { what, allows }: { what: 'file' | 'folder'; allows(real: string, folder: string): boolean },
+): Promise<string> {
+  const folders = await Promise.all(fileSources.map(folder => realpath(folder).catch(() => null)))
+  const real = await realpath(path).catch(() => null)
+  if (real !== null && folders.some(folder => folder !== null && allows(real, folder))) return real
+  // Elsewhere the error must not reveal whether the file exists.
+  if (real === null && [...fileSources, ...folders].some(folder => isBelow(path, folder)))
+    throw new ConnectorError({
+      kind: 'missing-object',
+      engine: 'file',
+      code: 'ENOENT',
+      message: `There is no ${what} at connection_config.path: check it`,
+    })
+  throw refusedSource(
+    `The ${what} at connection_config.path may not be opened: it must lie under a folder of the setting FILE_SOURCES`,
+  )
 }
 
 const NO_HOST = /^$|[/\\@?#\s\p{Cc}]/u

@@ -134,7 +134,7 @@ const SETTINGS = {
   FILE_SOURCES: {
     group: 'Sources',
     schema: folders.default([]),
-    about: 'Existing folders whose database files may be sources, separated by colons.',
+    about: 'Existing folders whose database and data files may be sources, separated by colons.',
   },
   DEFAULT_PLAN: {
     group: 'Accounts',

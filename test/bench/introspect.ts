@@ -25,7 +25,11 @@ const MAX_MEMORY_MB = 300
 
 const run = promisify(execFile)
 const options: ConnectOptions = {
-  egress: { address: host => Promise.resolve(host), file: path => Promise.resolve(path) },
+  egress: {
+    address: host => Promise.resolve(host),
+    file: path => Promise.resolve(path),
+    folder: path => Promise.resolve(path),
+  },
   log: { debug() {}, warn() {} },
 }
 

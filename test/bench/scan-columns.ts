@@ -1,10 +1,10 @@
 /** The table that scans are measured on, the checks of it, and what each check's number is by hand. */
 
 /** Engines that the scan bench knows. */
-export type EngineName = 'postgresql' | 'mysql' | 'sqlite'
+export type EngineName = 'postgresql' | 'mysql' | 'sqlite' | 'duckdb'
 
-/** A piece of SQL, where engines differ one for each. */
-export type EngineSql = string | Record<EngineName, string>
+/** A piece of SQL, where engines differ one for each; DuckDB writes most as PostgreSQL does. */
+export type EngineSql = string | (Record<Exclude<EngineName, 'duckdb'>, string> & { duckdb?: string })
 
 /** A check as the body of a request, without its table. */
 export interface CheckBody {
@@ -137,6 +137,7 @@ const fixedColumns: BenchColumn[] = [
     type: { postgresql: 'timestamp', mysql: 'datetime', sqlite: 'datetime' },
     fill: {
       postgresql: `timestamp '2024-01-01' + g * interval '1 second'`,
+      duckdb: `timestamp '2024-01-01' + to_seconds(g)`,
       mysql: `date_add('2024-01-01', interval g second)`,
       sqlite: `datetime('2024-01-01', g || ' seconds')`,
     },
@@ -182,11 +183,12 @@ function matches(column: string, pattern: string): Ask {
     postgresql: `${column} !~ '${pattern}'`,
     mysql: `${column} not regexp '${pattern}'`,
     sqlite: `not regexp('${pattern}', ${column})`,
+    duckdb: `not regexp_matches(${column}, '${pattern}')`,
   }
   return rule('REGEX', column, { pattern }, { rows })
 }
 
-function concatSql(prefix: string, value: string): Record<EngineName, string> {
+function concatSql(prefix: string, value: string): EngineSql {
   const joined = `'${prefix}' || ${value}`
   return { postgresql: joined, mysql: `concat('${prefix}', ${value})`, sqlite: joined }
 }
@@ -218,7 +220,7 @@ export function asksOf(columns: readonly BenchColumn[]): Ask[] {
 
 /** A piece of SQL as the engine has it. */
 export function forEngine(text: EngineSql, engine: EngineName): string {
-  return typeof text === 'string' ? text : text[engine]
+  return typeof text === 'string' ? text : (text[engine] ?? text.postgresql)
 }
 
 /** The statement that makes the table, without rows. */

@@ -1,12 +1,20 @@
+import { DuckDBInstance } from '@duckdb/node-api'
 import mysql2 from 'mysql2'
 import pg from 'pg'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { mariadbAbsent, startShop } from '../helpers/mariadb.ts'
 import { startStockPostgres } from '../helpers/stock-postgres.ts'
-import { createTable, rowValues, TABLE, type BenchColumn, type EngineName } from './scan-columns.ts'
+import {
+  createTable,
+  forEngine,
+  rowValues,
+  TABLE,
+  type BenchColumn,
+  type EngineName,
+} from './scan-columns.ts'
 
 type Row = Record<string, unknown>
 
@@ -144,8 +152,47 @@ const sqlite: BenchEngine = {
   },
 }
 
+/** Files of the folder that DuckDB reads. */
+const FILES = 200
+
+const duckdb: BenchEngine = {
+  name: 'duckdb',
+  label: `DuckDB on ${FILES} Parquet files`,
+  async start(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'scan-'))
+    const files = join(folder, 'lake', TABLE)
+    // As many threads as a source has.
+    const instance = await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '2048MB' })
+    const connection = await instance.connect()
+    t.teardown(() => rm(folder, { recursive: true, force: true }))
+    return {
+      config: { path: join(folder, 'lake'), memory_mb: 2048 },
+      settings: { FILE_SOURCES: folder },
+      async fill(columns, rows) {
+        await mkdir(files, { recursive: true })
+        const size = Math.ceil(rows / FILES)
+        const names = columns.map(
+          ({ name, fill, type }) =>
+            `cast(${forEngine(fill, 'duckdb')} as ${forEngine(type, 'duckdb')}) as ${name}`,
+        )
+        for (let from = 1; from <= rows; from += size)
+          await connection.run(
+            `copy (select ${names.join(', ')} from range(${from}, ${Math.min(rows + 1, from + size)}) r(g))
+             to '${files}/part-${String(from).padStart(9, '0')}.parquet'`,
+          )
+        await connection.run(
+          `create or replace view ${TABLE} as select * from read_parquet('${files}/*.parquet')`,
+        )
+      },
+      drop: () => rm(files, { recursive: true }),
+      query: async text => (await connection.runAndReadAll(text)).getRowObjectsJson() as Row[],
+      tunings: [DEFAULTS],
+    }
+  },
+}
+
 /** The engines that are measured. */
-export const engines: readonly BenchEngine[] = [postgresql, mysql, sqlite]
+export const engines: readonly BenchEngine[] = [postgresql, mysql, sqlite, duckdb]
 
 async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({ ssl: false, ...config })

@@ -87,7 +87,7 @@ async function start(t: Test, { greeting, reply, hangsUp }: Foreign): Promise<nu
 }
 
 const options: ConnectOptions = {
-  egress: { address: async () => '127.0.0.1', file: async path => path },
+  egress: { address: async () => '127.0.0.1', file: async path => path, folder: async path => path },
   log: { debug: () => {}, warn: () => {} },
   connectTimeoutMs: 400,
 }

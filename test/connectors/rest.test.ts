@@ -40,6 +40,7 @@ async function open(
       return '127.0.0.1'
     },
     file: path => Promise.resolve(path),
+    folder: path => Promise.resolve(path),
   }
   const http = await openRestClient(
     { engine: 'warehouse', host: HOST, port: service.port },
@@ -81,7 +82,7 @@ t.test('requests', async t => {
     const refuse = async (): Promise<never> => {
       throw new ConnectorError({ kind: 'egress-refused', engine: '', message: 'not allowed' })
     }
-    const egress = { address: refuse, file: refuse }
+    const egress = { address: refuse, file: refuse, folder: refuse }
     const error = await thrownBy(open(t, () => ({ body: {} }), { options: { egress } }))
     t.match(error, { kind: 'egress-refused' })
   })
@@ -236,6 +237,7 @@ t.test('failures', async t => {
     const egress = {
       address: () => Promise.resolve('127.0.0.1'),
       file: (path: string) => Promise.resolve(path),
+      folder: (path: string) => Promise.resolve(path),
     }
     const options = { egress, log: { debug() {}, warn() {} } }
     const gone = { engine: 'warehouse', host: HOST, port: 1 }

@@ -192,6 +192,7 @@ export async function startBigquery(t: Teardown): Promise<Bigquery> {
       return '127.0.0.1'
     },
     file: async path => path,
+    folder: async path => path,
   }
   const connector = makeBigquery({ port: service.port })
   const config = { project_id: PROJECT, credentials_json: keyFile() }

@@ -292,6 +292,7 @@ export async function startDatabricks(t: Teardown, certificate?: CertificateKind
 const anyEgress: ConnectOptions['egress'] = {
   address: async () => '127.0.0.1',
   file: async path => path,
+  folder: async path => path,
 }
 
 function throttled(request: number): Answer {

@@ -222,6 +222,7 @@ export async function startSnowflake(t: Teardown): Promise<Snowflake> {
       return '127.0.0.1'
     },
     file: path => Promise.resolve(path),
+    folder: path => Promise.resolve(path),
   }
   const base = { account: ACCOUNT, warehouse: 'SMALL', database: DATABASE, username: USER }
   return {

@@ -70,6 +70,7 @@ export const connectOptions: ConnectOptions = {
   egress: {
     address: async host => (host.endsWith('.test') || host === 'localhost' ? '127.0.0.1' : host),
     file: async path => path,
+    folder: async path => path,
   },
   log: { debug: () => {}, warn: () => {} },
 }

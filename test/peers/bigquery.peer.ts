@@ -109,7 +109,11 @@ function withoutKeys(text: string): string {
   return inGoogleSql(text).replaceAll(/, primary key \([^)]*\) not enforced/g, '')
 }
 
-const egress: Egress = { address: async () => '127.0.0.1', file: async path => path }
+const egress: Egress = {
+  address: async () => '127.0.0.1',
+  file: async path => path,
+  folder: async path => path,
+}
 
 t.test('on bqemulator', async t => {
   const emulator = await startEmulator(t)

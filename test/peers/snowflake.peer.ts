@@ -113,7 +113,11 @@ async function startPeer(t: Teardown) {
       username: 'peer',
       password: 'a token',
     },
-    egress: { address: async () => '127.0.0.1', file: (path: string) => Promise.resolve(path) },
+    egress: {
+      address: async () => '127.0.0.1',
+      file: (path: string) => Promise.resolve(path),
+      folder: (path: string) => Promise.resolve(path),
+    },
     async execute(statement: string) {
       const reply = await ask({ statement })
       if ('code' in reply) throw new Error(`${reply.code} ${reply.message}`)

@@ -7,6 +7,7 @@ import type { AssetExtension } from './asset-extensions.ts'
 import { proposeWindow } from './table-window.ts'
 import { judgeTableHealth, type JudgedFields } from './table-health.ts'
 import type { ShownTable } from './table-record.ts'
+import type { Connector } from '../../../connectors/connector.ts'
 import type { Connectors } from '../deps.ts'
 import type { Run, SchemaChange, Source, Table } from '../models.ts'
 import { openChangesOfSources, type OpenChanges } from '../drift/open-changes.ts'
@@ -102,7 +103,7 @@ function sourceFields(connectors: Connectors, source: Source) {
     max_bytes_per_statement: maxBytesPerStatement(source),
     freshness_defaults: source.freshnessDefaults,
     // An engine whose extension was taken away has no features, and its sources stay readable.
-    features: connectors.has(source.sourceType) ? { ...connectors.get(source.sourceType).capabilities } : {},
+    features: connectors.has(source.sourceType) ? featuresOf(connectors.get(source.sourceType)) : {},
   }
 }
 
@@ -118,6 +119,11 @@ function connectionFields(connectors: Connectors, source: Source) {
     connection_status: source.connectionStatus,
     connection_message: connectionMessage(source),
   }
+}
+
+/** What an engine can do, also where it is of some kinds of tables only. */
+function featuresOf({ capabilities }: Pick<Connector, 'capabilities'>): Record<string, true> {
+  return Object.fromEntries(Object.keys(capabilities).map(name => [name, true as const]))
 }
 
 function connectionMessage({ id, connectionStatus, connectionError }: Source): string {

@@ -67,7 +67,7 @@ const stage = record({
 }).label('ConnectionStage')
 
 const errorCode = Joi.string().description(
-  'credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused or other.',
+  'credentials, network, timeout, tls, permission, missing_object, driver_missing, egress_refused, busy or other.',
 )
 
 const tested = exampleRecord({

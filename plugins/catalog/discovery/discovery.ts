@@ -109,7 +109,7 @@ function watchForCancellation({ db, pino: log }: SessionDeps, companyId: string,
 /** Minutes after which a discovery that failed is tried again: after the first failure in a row, the second, … */
 const RETRY_MINUTES = [1, 5, 15, 60]
 /** What may be better the next time. A wrong password is not, and trying it again may lock the account. */
-const RETRYABLE_KINDS: readonly ConnectorErrorKind[] = ['network', 'timeout', 'other']
+const RETRYABLE_KINDS: readonly ConnectorErrorKind[] = ['network', 'timeout', 'busy', 'other']
 
 /** @returns false when another database is to be read meanwhile, of which the failure says nothing */
 async function recordFailure(

@@ -20,8 +20,8 @@ const CREDENTIALS_POLICY = { most: 1, first: 300 }
 /** Lifetime of a probe: one whose process died is over then. */
 const PROBE_SECONDS = 60
 
-/** Failures before the source is connected to at all. */
-const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused']
+/** Failures before the source is connected to at all, and those that say nothing of it. */
+const UNDIALLED_KINDS: readonly ConnectorErrorKind[] = ['driver-missing', 'egress-refused', 'busy']
 
 /** How a session did, as far as its connection goes; undefined where that says nothing. */
 export type ConnectionOutcome = 'reached' | 'failed' | 'refused' | undefined

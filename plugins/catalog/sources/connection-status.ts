@@ -59,8 +59,8 @@ export function sourceEventFields({ id, name, tags }: Source) {
 
 /**
  * Stores whether a source could be reached, and raises or resolves its `connection_failed` alert. Raises none for a source
- * that is inactive or removed, since no later connection would resolve it. Ignores results of an open breaker, and of a
- * connection that was changed meanwhile.
+ * that is inactive or removed, since no later connection would resolve it. Ignores results of an open breaker, of a source
+ * that is busy, and of a connection that was changed meanwhile.
  * @param options `isByHand` if a caller waits for the outcome: a failure then raises no alert
  */
 export async function recordConnectionStatus(
@@ -70,7 +70,7 @@ export async function recordConnectionStatus(
   error: Error | null,
   options: { isByHand?: boolean } = {},
 ): Promise<void> {
-  if (isPausedError(error)) return
+  if (isPausedError(error) || isBusy(error)) return
   const failure = error && failureOf(error)
   const [noted] = await Source.query(trx)
     .where({ id: source.id, secrets: source.secrets })
@@ -95,4 +95,9 @@ export async function recordConnectionStatus(
     title: { found: `cannot be read: ${trimEnd(failure.message, '. \n')}` },
     details: { error_code: failure.code, error_message: failure.message },
   })
+}
+
+/** Whether a source is there and will answer later. */
+function isBusy(error: Error | null): boolean {
+  return error instanceof ConnectorError && error.kind === 'busy'
 }

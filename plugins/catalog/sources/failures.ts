@@ -15,6 +15,7 @@ const ERROR_CODES: Record<ConnectorErrorKind, string> = {
   'invalid-query': 'other',
   'driver-missing': 'driver_missing',
   'egress-refused': 'egress_refused',
+  busy: 'busy',
   other: 'other',
 }
 

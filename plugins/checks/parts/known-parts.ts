@@ -2,6 +2,7 @@
 import { countOf } from '../../../checks/explanation.ts'
 import type { Check } from '../../../checks/check.ts'
 import type { KeptNumber, KnownParts, MeasuredParts, PartState } from '../../../checks/scan-parts.ts'
+import { canOf } from '../../../connectors/connector.ts'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { hasCode } from '../../../server/http/errors.ts'
 import type { TableContext } from '../../catalog/api.ts'
@@ -65,7 +66,7 @@ export async function loadKnownParts(
   { source, table }: TableContext,
   { checks, now }: { checks: readonly Check[]; now: Date },
 ): Promise<KnownParts | null> {
-  if (!hasParts(catalog, source) || !checks.some(mayMerge)) return null
+  if (!hasParts(catalog, { source, table }) || !checks.some(mayMerge)) return null
   const found = await rows<KnownRow>(
     trx,
     `select s.reads, s.rescan_days, p.part, p.version, p.states
@@ -82,10 +83,13 @@ export async function loadKnownParts(
   return { states, now, rescanSeconds: (own ?? rescanDays) * DAY_SECONDS }
 }
 
-/** Whether the engine of a source lists parts; false of one whose extension was removed. */
-export function hasParts(catalog: CheckDeps['catalog'], source: TableContext['source']): boolean {
+/** Whether the engine of a source lists parts of a table; false of one whose extension was removed. */
+export function hasParts(
+  catalog: CheckDeps['catalog'],
+  { source, table }: Pick<TableContext, 'source' | 'table'>,
+): boolean {
   try {
-    return catalog.connectorOf(source).capabilities.partitions === true
+    return canOf(catalog.connectorOf(source).capabilities.partitions, table)
   } catch (error) {
     if (hasCode(error, 'CONFLICT')) return false
     throw error

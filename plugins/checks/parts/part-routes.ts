@@ -127,7 +127,7 @@ async function describeParts(
     asset_id: table.id,
     reads: settings.reads,
     rescan_days: settings.rescanDays,
-    is_supported: hasParts(catalog, source),
+    is_supported: hasParts(catalog, { source, table }),
     known_parts: known?.parts ?? 0,
     known_rows: Number(known?.rows ?? 0),
     oldest_read_at: known?.oldest ?? null,

@@ -10,6 +10,7 @@ import { zoneOf } from '../../checks/kit.ts'
 import type { SourceCheckRequest } from '../api.ts'
 import type { FreshnessDeps } from '../deps.ts'
 import { findVolatileExpressions } from '../schedules/expression.ts'
+import { hasModificationTime } from '../schedules/signals.ts'
 import { alertSeverityOf, judgeAge, knownThreshold } from './judge.ts'
 import { readNewest, type MeasureResult, type TableReading, type MeasureTarget } from './measure.ts'
 import { slaStatusOf, tableRefOf } from '../models.ts'
@@ -56,7 +57,10 @@ export async function readSource(
   try {
     const { dialect } = catalog.connectorOf(source)
     const zone = zoneOf(source, deps.config.timezone)
-    const targets = readable.map(item => targetOf(dialect, item, now, zone))
+    const targets = readable.map(item => ({
+      ...targetOf(dialect, item, now, zone),
+      isStored: hasModificationTime(catalog, source, { kind: item.watched.tableKind }),
+    }))
     const measured = await catalog.withConnection(
       source,
       async connection => {
@@ -83,7 +87,7 @@ function targetOf(
   { watched, column, expression }: PlannedReading,
   now: Date,
   zone: string,
-): MeasureTarget {
+): Omit<MeasureTarget, 'isStored'> {
   const value = expression
     ? renderCustomSql(expression, dialect, raw('null'))
     : column
@@ -93,7 +97,6 @@ function targetOf(
     id: watched.id,
     table: tableRefOf(watched),
     value,
-    isStored: watched.tableKind === 'table',
     isSlow: watched.isSlow ?? false,
     unchanged: (watched.readZone === zone && keepsVerdict(watched, now) && watched.modifiedAt) || undefined,
   }

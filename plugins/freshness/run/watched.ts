@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../../connectors/errors.ts'
+import type { TableKind } from '../../../connectors/catalog.ts'
 import type { CustomSql } from '../../../checks/sql/custom-sql.ts'
 import { rows, type Transaction } from '../../../server/database/database.ts'
 import type { CatalogApi, Source, Table } from '../../catalog/api.ts'
@@ -16,7 +17,7 @@ export interface WatchedTable
     ScheduleSettings,
     Pick<Schedule, 'id' | 'uuid' | 'tableId' | 'isActive' | 'status' | 'runningSlot' | 'checkInterval'>,
     Pick<TableNames, 'catalogName' | 'schemaName' | 'ofTable' | 'qualifiedName' | 'isTableActive'> {
-  tableKind: string
+  tableKind: TableKind
   tags: string[]
   columnTags: Record<string, string[]>
   personalFromUpstream: Table['personalFromUpstream']

@@ -102,7 +102,7 @@ function statementsPerCheck(
   { dialect, capabilities }: Connector,
   { column, last_modified: modified }: BulkScheduleResult['signals'],
 ): number {
-  const hasTimes = capabilities.lastModified === true && column + modified > 0
+  const hasTimes = capabilities.lastModified !== undefined && column + modified > 0
   return countStatements(column, dialect) + (hasTimes ? 1 : 0)
 }
 

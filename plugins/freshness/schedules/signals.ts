@@ -1,3 +1,4 @@
+import { canOf } from '../../../connectors/connector.ts'
 import type { Transaction } from '../../../server/database/database.ts'
 import { apiError, invalidField, invalidInput } from '../../../server/http/errors.ts'
 import type { CatalogApi, ProfiledTimes, Source, Table, TableContext } from '../../catalog/api.ts'
@@ -45,13 +46,14 @@ export async function chooseSignal(
   return { timestampColumn, expression: null, usesLastModified: false }
 }
 
-/** Whether the engine reports when a table was last modified; not for views. */
+/** Whether the engine reports when a table was last modified. */
 export function hasModificationTime(
   catalog: CatalogApi,
   source: Source,
   { kind }: Pick<Table, 'kind'>,
 ): boolean {
-  return kind === 'table' && catalog.connectorOf(source).capabilities.lastModified === true
+  const { lastModified } = catalog.connectorOf(source).capabilities
+  return lastModified === true ? kind === 'table' : canOf(lastModified, { kind })
 }
 
 /** Warnings about a new or changed schedule: that its table has no signal. */

@@ -59,7 +59,7 @@ export async function startSpark(t: Teardown): Promise<Spark> {
     access_token: TOKEN,
   }
   const options: ConnectOptions = {
-    egress: { address: async () => '127.0.0.1', file: async path => path },
+    egress: { address: async () => '127.0.0.1', file: async path => path, folder: async path => path },
     log: { debug: () => {}, warn: () => {} },
   }
   const { value } = connector.config.validate(config)

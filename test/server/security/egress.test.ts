@@ -418,7 +418,7 @@ t.test('a file is opened below the folders of FILE_SOURCES only, and elsewhere n
   writeFileSync(join(sources, 'below', 'deep.db'), 'x')
   symlinkSync(join(root, 'secret.key'), join(sources, 'link.db'))
   symlinkSync(sources, join(root, 'alias'))
-  const { file } = egress({ fileSources: [join(root, 'alias'), join(root, 'not-there')] })
+  const { file, folder } = egress({ fileSources: [join(root, 'alias'), join(root, 'not-there')] })
   t.equal(await file(join(sources, 'shop.db')), join(sources, 'shop.db'))
   t.equal(await file(join(root, 'alias', 'below', 'deep.db')), join(sources, 'below', 'deep.db'))
   for (const missing of [join(sources, 'none.db'), join(root, 'alias', 'none.db')]) {
@@ -438,6 +438,14 @@ t.test('a file is opened below the folders of FILE_SOURCES only, and elsewhere n
     await t.rejects(file(join(root, other)), { kind: 'egress-refused', message: /FILE_SOURCES/ }, other)
   }
   await t.rejects(file('/etc/passwd\0.db'), { kind: 'egress-refused', message: /FILE_SOURCES/ })
+  t.equal(await folder(join(root, 'alias')), sources, 'such a folder itself may be listed')
+  t.equal(await folder(join(sources, 'below')), join(sources, 'below'))
+  await t.rejects(folder(join(sources, 'none')), {
+    kind: 'missing-object',
+    message: /^There is no folder at/,
+  })
+  for (const other of ['.', 'sources-too', 'sources/..'])
+    await t.rejects(folder(`${root}/${other}`), { kind: 'egress-refused', message: /FILE_SOURCES/ }, other)
   t.equal(await egress({ fileSources: ['/'] }).file(join(sources, 'shop.db')), join(sources, 'shop.db'))
 })
 

@@ -1,12 +1,12 @@
 /**
- * The reader: a process that opens one SQLite file and answers one request at a time. SQLite runs in a process
- * of its own because node:sqlite blocks its thread and cannot be interrupted, and a worker thread that is
- * inside SQLite cannot be terminated either: only a process can be ended for certain.
+ * What the reader process does. SQLite runs in a process of its own because node:sqlite blocks its thread and cannot be
+ * interrupted, and a worker thread that is inside SQLite cannot be terminated either: only a process can be ended for
+ * certain. Of `tidemark/connector` it imports types alone, so that it starts at once.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { addFunctions } from './functions.ts'
-import type { Answer, Failure, Reply, Request } from './messages.ts'
-import { watch, type Watch } from './watch.ts'
+import type { ReaderBackend, ReaderFailure } from 'tidemark/connector'
+import type { Answer, Request } from './messages.ts'
 
 /** Milliseconds that a statement waits for a writer's lock. */
 const BUSY_TIMEOUT = 5000
@@ -36,7 +36,6 @@ const CODES: Record<number, string> = {
 const NOTHING: Answer = { columns: [], rows: [] }
 
 let database: DatabaseSync | undefined
-let watchdog: Watch | undefined
 
 class Refusal extends Error {
   readonly code: string
@@ -123,37 +122,24 @@ function query(text: string, values: unknown[], maxRows = Infinity): Answer {
 }
 
 function answer(request: Request): Answer {
-  if (request.type === 'open') return open(request.path)
-  if (request.type === 'close') return close()
-  watchdog ??= watch()
-  watchdog.begin(request.timeoutMs)
-  try {
-    if (request.type === 'validate') {
+  switch (request.type) {
+    case 'open':
+      return open(request.path)
+    case 'close':
+      return close()
+    case 'validate':
       // It resolves every name. SQLite runs a statement with its first step, and plans it without running a function.
       prepare(request.text)
       return NOTHING
-    }
-    return query(request.text, request.values, request.maxRows)
-  } finally {
-    watchdog.end()
+    case 'query':
+      return query(request.text, request.values, request.maxRows)
   }
 }
 
-function describe(thrown: unknown): Failure {
+function describe(thrown: unknown): ReaderFailure {
   const { name, code, errcode, message } = thrown as Error & { code?: string; errcode?: number }
   if (errcode !== undefined) return { code: CODES[errcode & 0xff] ?? `SQLITE_${errcode}`, message }
   return { code: code ?? name, message }
 }
 
-process.on('message', (request: Request) => {
-  let reply: Reply
-  try {
-    reply = { answer: answer(request) }
-  } catch (error) {
-    reply = { failure: describe(error) }
-  }
-  process.send?.(reply)
-})
-process.on('disconnect', () => process.exit())
-// The terminal and service managers signal every process at once; the host still needs its readers to drain.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+export const backend: ReaderBackend<Request> = { answer, describe }
