@@ -5,7 +5,7 @@
 import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import type { ReaderBackend, ReaderFailure } from '../reader/messages.ts'
 import { FILES_CATALOG } from './locations.ts'
-import type { QueryAnswer, Description, OpenRequest, Request, View } from './messages.ts'
+import type { QueryAnswer, Description, OpenRequest, Request, FileView } from './messages.ts'
 import { toBindable, valueReader } from './values.ts'
 
 /** Characters and bytes of a result; this process and the one that asked hold it at once. */
@@ -102,7 +102,7 @@ async function withConnection<Result>(use: (opened: Opened) => Promise<Result>):
   }
 }
 
-async function makeViews({ connection, views }: Opened, wanted: readonly View[] = []): Promise<void> {
+async function makeViews({ connection, views }: Opened, wanted: readonly FileView[] = []): Promise<void> {
   for (const { name, relation } of wanted) {
     if (views.get(name) === relation) continue
     await connection.run(`create or replace view ${quote(name)} as select * from ${relation}`)

@@ -1,8 +1,8 @@
 /** What a session asks of its reader process. */
 export type Request =
   | ({ type: 'open' } & OpenRequest)
-  | { type: 'query'; text: string; values: unknown[]; views?: View[]; maxRows?: number }
-  | { type: 'validate'; text: string; views?: View[] }
+  | { type: 'query'; text: string; values: unknown[]; views?: FileView[]; maxRows?: number }
+  | { type: 'validate'; text: string; views?: FileView[] }
   | { type: 'describe'; relations: string[] }
   | { type: 'close' }
 
@@ -16,7 +16,7 @@ export interface OpenRequest {
 }
 
 /** A table of data files that a statement names. */
-export interface View {
+export interface FileView {
   name: string
   /** What stands in FROM for its rows. */
   relation: string

@@ -12,7 +12,7 @@ import { lastChange, listTables, type FileTable } from './files.ts'
 import { introspect, readEstimates } from './introspect.ts'
 import { describeTable, findProblem, knownRows, relationOf, unreadable, type FileReader } from './layouts.ts'
 import { FILES_CATALOG, locate, type FolderLocation } from './locations.ts'
-import type { QueryAnswer, Description, Request, View } from './messages.ts'
+import type { QueryAnswer, Description, Request, FileView } from './messages.ts'
 
 const BACKEND = new URL(`./backend${extname(import.meta.url)}`, import.meta.url)
 
@@ -130,12 +130,12 @@ function fileTables(folder: FolderLocation, ask: Ask) {
 
   return {
     /** The views of tables whose names stand in a statement. @throws ConnectorError where one of them cannot be read */
-    async viewsOf(text: string, signal: AbortSignal): Promise<View[]> {
+    async viewsOf(text: string, signal: AbortSignal): Promise<FileView[]> {
       const lower = text.toLowerCase()
       const named = [...(listed ?? (await list()))].filter(([name]) =>
         lower.includes(name.replaceAll('"', '""')),
       )
-      const views: View[] = []
+      const views: FileView[] = []
       for (const [, table] of named) {
         const problem = await findProblem(table, readerOf(signal))
         if (problem === undefined) views.push({ name: table.name, relation: relationOf(table.files) })

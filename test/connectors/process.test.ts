@@ -44,7 +44,11 @@ for await (const line of createInterface({ input: process.stdin })) {
 const folder = t.testdir({ 'program.mjs': PROGRAM })
 
 const options: ConnectOptions = {
-  egress: { address: () => Promise.reject(new Error('not asked')), file: path => Promise.resolve(path) },
+  egress: {
+    address: () => Promise.reject(new Error('not asked')),
+    file: path => Promise.resolve(path),
+    folder: path => Promise.resolve(path),
+  },
   log: { debug: () => {}, warn: () => {} },
 }
 
