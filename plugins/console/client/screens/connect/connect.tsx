@@ -99,8 +99,6 @@ const countTools = (feeds: readonly LineageFeed[]) =>
 function LastEvent({ tool, feeds }: { tool: Tool; feeds: readonly LineageFeed[] | undefined }) {
   // The line keeps its height while it is not known.
   if (!feeds) return <p>{'\u00a0'}</p>
-  // The title and the side say the same of all tools.
-  if (feeds.length === 0) return null
   const own = feeds.filter(feed => FEEDS_OF[tool].includes(feed.tool))
   const [last] = own
   if (!last) return <p>{texts.nothingFrom(TOOL_NAMES[tool])}</p>

@@ -6,7 +6,7 @@ export const connectTexts = {
     if (tools > 0) return `${countOf(tools, 'tool sends', 'tools send')} lineage`
     return edges > 0
       ? `No tool sends lineage: ${countOf(edges, 'edge')} by hand or by the API`
-      : 'No tool sends lineage yet'
+      : 'Send the lineage of your pipelines'
   },
   about:
     'Lineage and runs of your pipelines say what made a table, which run broke it, and which dashboards it reaches.',

@@ -152,7 +152,7 @@ const COLUMNS: Column<AuditEntry>[] = [
       const name = <bdi>{nameTarget(entry)}</bdi>
       return (
         <>
-          {describeAction(entry.action)} {address ? <a href={address}>{name}</a> : name}
+          {describeAction(entry.action, entry.details)} {address ? <a href={address}>{name}</a> : name}
         </>
       )
     },
