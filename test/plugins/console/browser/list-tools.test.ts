@@ -137,7 +137,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
   t.test('on a phone no list is scrolled sideways', async t => {
     const table = `/tables/${encodeURIComponent(world.table)}`
     const { page } = await openAs(world.tenant, table, { viewport: { width: 360, height: 780 } })
-    const { body } = await world.tenant.ask('GET', '/api/v1/sdk/checks?check_type=ENUM&limit=1')
+    const { body } = await world.tenant.ask('GET', '/api/v1/sdk/checks?search=allowed&limit=1')
     await addLineage(app, world)
     const paths = [
       ...[table, `${table}?check=${body.data.items[0].id}`, `${table}?tab=lineage`, '/recommendations'],

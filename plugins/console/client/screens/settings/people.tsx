@@ -71,7 +71,11 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
               <span class="quiet">({peopleTexts.isYou})</span>
             </>
           )}
-          {user.full_name && <bdi class="below quiet">{user.email}</bdi>}
+          {user.full_name && (
+            <span class="below quiet">
+              <bdi>{user.email}</bdi>
+            </span>
+          )}
         </>
       ),
     },
