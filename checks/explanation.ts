@@ -104,7 +104,7 @@ export function explainBasis(basis: Basis | null, zScore: number | null, interva
   const words = describeBasis(basis, interval)
   const sentence = `${words[0]!.toUpperCase()}${words.slice(1)}`
   if (zScore === null || !Number.isFinite(zScore)) return sentence
-  return `${sentence}; z = ${number(Number(zScore.toPrecision(2))).replace('-', '−')}`
+  return `${sentence}; z = ${number(Number(zScore.toPrecision(2)))}`
 }
 
 function describeBasis(basis: Basis | null, interval: Interval): string {
@@ -197,7 +197,9 @@ function nameValue(
 
 /** A value with the fewest digits that still show on which side of a band it lies. */
 function roundBeside(value: number, low: number, high: number): number {
-  const [least, most] = rangeOf(value, low, high).map(text => Number(text.replaceAll(',', '')))
+  const [least, most] = rangeOf(value, low, high).map(text =>
+    Number(text.replaceAll(',', '').replace('−', '-')),
+  )
   for (let digits = 3; digits < 15; digits++) {
     const rounded = Number(value.toPrecision(digits))
     if (rounded > most! === value > high && rounded < least! === value < low) return rounded
@@ -246,8 +248,11 @@ function rangeOf(value: number, low: number, high: number): [string, string] {
 /** Counts as whole numbers; other values with a readable number of digits and without trailing zeros. */
 function number(value: number): string {
   const size = Math.abs(value)
-  if (size >= 1e15 || (size > 0 && size < 1e-6)) return Number(value.toPrecision(6)).toExponential()
   const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 6 }
-  // Avoids minus zero.
-  return (value + 0).toLocaleString('en-US', digits)
+  const text =
+    size >= 1e15 || (size > 0 && size < 1e-6)
+      ? Number(value.toPrecision(6)).toExponential()
+      : // Avoids minus zero.
+        (value + 0).toLocaleString('en-US', digits)
+  return text.replace(/^-/, '−')
 }

@@ -1,5 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi'
 import { formatName } from '../../connectors/catalog.ts'
+import type { Transaction } from '../../server/database/database.ts'
 import type { CatalogApi } from '../catalog/api.ts'
 import { access, inCompany, routesOf } from '../../server/http/access.ts'
 import { auditRequest } from '../../server/http/audit.ts'
@@ -44,7 +45,7 @@ export const ownerRoutes = (catalog: CatalogApi): ServerRoute[] => [
           await auditRequest(request, trx, {
             action: 'owners.set',
             target: targetOf(subject),
-            details: { ...body },
+            details: { ...(await nameOf(catalog, trx, body)), ...body },
           })
         return { data: { ownerships } }
       }),
@@ -104,6 +105,13 @@ export const ownerRoutes = (catalog: CatalogApi): ServerRoute[] => [
       }),
   }),
 ]
+
+/** What the log calls what is owned: an id names nothing to its readers. */
+async function nameOf(catalog: CatalogApi, trx: Transaction, { asset_id: id, schema }: schemas.SubjectInput) {
+  if (id === undefined) return {}
+  const { source, table } = await catalog.findAsset(trx, id)
+  return { name: [table?.qualifiedName ?? source.name, schema].filter(Boolean).join('.') }
+}
 
 function targetOf({ tableId, sourceId, tag }: Record<'tableId' | 'sourceId' | 'tag', string | null>) {
   return tag === null ? { type: 'asset', id: tableId ?? sourceId ?? '' } : { type: 'tag', id: tag }

@@ -80,7 +80,7 @@ t.test('says a value and its band in few words', async t => {
   t.equal(says('mean', 7.25, { low: 7, high: 7 }), 'mean 7.25, expected 7 (+3.6 %)')
   t.equal(says('mean', 23.456789, { low: 1, high: 2.345678 }), 'mean 23.5, expected 1 to 2.35 (+900 %)')
   t.equal(says('row_count', 1, null), '1 row')
-  t.equal(says('min_value', -3, { low: 0, high: 9 }), 'minimum -3, expected 0 to 9')
+  t.equal(says('min_value', -3, { low: 0, high: 9 }), 'minimum −3, expected 0 to 9')
 })
 
 t.test('says apart from the value what it was compared with, and how far out it lies', async t => {
@@ -125,7 +125,7 @@ t.test('a rounded band never shows an anomaly inside it', async t => {
       fc.pre(value < low || value > high)
       const words = explanation('mean', point(value), verdict({ kind: 'level' }, low, high), 'daily')
       const [, least, most] = /expected (\S+?)(?: to (\S+?))?(?: \(.*)?;/.exec(words)!
-      const read = (text: string) => Number(text.replaceAll(',', ''))
+      const read = (text: string) => Number(text.replaceAll(',', '').replace('−', '-'))
       const shown = read(/^mean (\S+),/.exec(words)![1]!)
       const tolerance = 1e-5 * Math.abs(value)
       if (value > high) t.ok(shown + tolerance >= read(most ?? least!), words)

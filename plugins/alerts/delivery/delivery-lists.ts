@@ -2,7 +2,7 @@ import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
 import { pageOf, pagination } from '../../../server/http/page.ts'
 import type { DeliveryFilters } from '../destinations/schemas.ts'
-import { Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { presentDelivery } from './present.ts'
 
 /** Characters of a response body in lists; up to 16 KiB are stored. */
@@ -30,10 +30,14 @@ export async function listDeliveries(
   const destinations = await Destination.query(trx)
     .select('id', 'name', 'destinationType')
     .findByIds([...new Set(deliveries.map(({ destinationId }) => destinationId))])
+  const alerts = await Alert.query(trx)
+    .select('id', 'title')
+    .findByIds([...new Set(deliveries.flatMap(({ alertId }) => alertId ?? []))])
   const data = deliveries.map(delivery => {
     const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id)
     const destination = destinations.find(({ id }) => id === delivery.destinationId)
-    return presentDelivery(delivery, own, destination)
+    const alert_title = alerts.find(({ id }) => id === delivery.alertId)?.title ?? null
+    return { ...presentDelivery(delivery, own, destination), alert_title }
   })
   return { data: { data, pagination: pagination(total, page) } }
 }

@@ -102,6 +102,7 @@ const listedDelivery = record({
   ...deliveryFields,
   destination_name: text.example('On call'),
   destination_type: Joi.string().example('webhook'),
+  alert_title: text.allow(null).example('orders: 12 rows, expected 80 to 95 (−85 %)'),
 }).label('Delivery')
 
 export const replies = {

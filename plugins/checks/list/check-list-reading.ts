@@ -74,7 +74,7 @@ export function checkListReading(
 function rowsText(kinds: CheckDeps['kinds'], order: readonly string[]): string {
   return `select whole.total, c.kind, c.public_id as id, c.table_id, t.qualified_name, t.catalog_name, t.schema_name,
       t.name as of_table, coalesce(c.name, ${NAME_OF_METRIC_ON_TABLE}) as name,
-      c.column_name, c.type, c.severity, c.is_active, c.check_interval, c.has_series,
+      c.column_name, c.type, c.config ->> 'percentile_value' as percentile, c.severity, c.is_active, c.check_interval, c.has_series,
       c.last_checked_at,
       c.filter, c.time_column, c.window_size, c.window_delay, c.revisit,
       ${statusOf('c.status', 'c.is_learning')} as status,

@@ -41,17 +41,22 @@ interface NamedCheck {
   columnName: string | null
   /** The name of its table. */
   ofTable: string
+  /** Which one a metric of that type measures. */
+  percentile?: string | null
 }
 
 /**
  * What people call a check: `Not null on orders.email`, `Row count of orders per day`. A name that a person gave stays as it
  * is; one that follows from the type has the label of the type instead of its code.
  */
-export function titleOf({ name, type, columnName, ofTable }: NamedCheck, { labelOf }: TypeLabels): string {
+export function titleOf(
+  { name, type, columnName, ofTable, percentile }: NamedCheck,
+  { labelOf }: TypeLabels,
+): string {
   const subject = columnName === null ? ofTable : `${ofTable}.${columnName}`
   if (name === `${type} ${subject}`) return `${labelOf(type)} on ${subject}`
   const ofMetric = `${columnName === null ? type : `${type} of ${columnName}`} on ${ofTable}`
   if (name === ofMetric || name.startsWith(`${ofMetric} per `) || name.startsWith(`${ofMetric} where `))
-    return `${labelOf(type)} of ${subject}${name.slice(ofMetric.length)}`
+    return `${[labelOf(type), percentile].filter(Boolean).join(' ')} of ${subject}${name.slice(ofMetric.length)}`
   return name.startsWith(`${type} (`) ? labelOf(type) + name.slice(type.length) : name
 }

@@ -139,6 +139,14 @@ function positionOf({ primaryKeyPosition: position }: ContractNode): number {
   return typeof position === 'number' && position > 0 ? position : Number.MAX_SAFE_INTEGER
 }
 
+const OPTION_WORDS: Record<string, string> = {
+  minimum: 'is at least',
+  maximum: 'is at most',
+  exclusiveMinimum: 'is greater than',
+  exclusiveMaximum: 'is less than',
+  pattern: 'matches',
+}
+
 function listOfProperty(part: Part, add: Add, terms: Terms & { isInKey: boolean }): void {
   const { node: property, table, column } = part
   const name = `${table}.${column}`
@@ -167,7 +175,7 @@ function listOfProperty(part: Part, add: Add, terms: Terms & { isInKey: boolean 
     add(
       part,
       'option',
-      `${name} has ${option} ${shortText(value)}`,
+      `${name} ${OPTION_WORDS[option] ?? `has ${option}`} ${shortText(value)}`,
       { of: 'option', option, value, checks },
       {
         severity: 'warning',
@@ -207,13 +215,23 @@ function addRelationship(
   )
 }
 
+const METRIC_WORDS: Record<string, string> = {
+  nullValues: 'null values',
+  missingValues: 'missing values',
+  invalidValues: 'invalid values',
+  duplicateValues: 'repeated values',
+  rowCount: 'row count',
+}
+
 function addQuality(part: Part, add: Add): void {
   const { node, table, column } = part
   for (const [index, rule] of nodes(node.quality).entries()) {
     const metric = textOf(rule.metric) ?? textOf(rule.rule) ?? textOf(rule.type) ?? 'library'
     const own = textOf(rule.name) ?? textOf(rule.id)
     const title =
-      own ?? textOf(rule.description) ?? `${metric} of ${column === null ? table : `${table}.${column}`}`
+      own ??
+      textOf(rule.description) ??
+      `${METRIC_WORDS[metric] ?? metric} of ${column === null ? table : `${table}.${column}`}`
     add(
       part,
       'quality',

@@ -20,13 +20,13 @@ export function CheckActions({
 }: {
   source: string
   table: string
-  check: { id: string; name: string; is_active: boolean; managed_by?: ManagedBy }
+  check: { id: string; title: string; is_active: boolean; managed_by?: ManagedBy }
   /** The check was run. */
   ran: (run: CheckRun) => void
   /** The check has changed, so that lists must be loaded again. */
   changed: () => void
 }) {
-  const { id, name, is_active: isActive } = check
+  const { id, title, is_active: isActive } = check
   const [isAsking, setAsking] = useState(false)
   const [isRunning, run] = useAction(tuningTexts.runNow, async () => {
     const run = await runCheck(table, id)
@@ -43,7 +43,7 @@ export function CheckActions({
   })
   const remove = async () => {
     await deleteCheck(table, id)
-    notify(`${name} was deleted.`)
+    notify(`${title} was deleted.`)
     changeQuery({ check: null })
     changed()
   }
@@ -73,7 +73,7 @@ export function CheckActions({
       <ManagedNote owner={check.managed_by} />
       {isAsking && (
         <ConfirmDialog
-          title={`Delete ${name}?`}
+          title={`Delete ${title}?`}
           action={tuningTexts.remove}
           work={remove}
           close={() => setAsking(false)}

@@ -2,6 +2,7 @@ import type { Comparison, Metric, Table, ValidityRuleDetail } from 'tidemark/cli
 import { Form } from '../forms/fields.tsx'
 import { useForm } from '../forms/form.ts'
 import { useData } from '../lib/data.ts'
+import { inWords } from '../lib/format.ts'
 import { changeQuery, withQuery } from '../lib/router.ts'
 import { notify } from '../parts/notices.tsx'
 import { Loaded } from '../parts/states.tsx'
@@ -156,4 +157,4 @@ function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> 
 }
 
 const titleOf = ({ metric_type: type, column_name: column }: Metric) =>
-  column === null ? type : `${type} of ${column}`
+  column === null ? inWords(type) : `${inWords(type)} of ${column}`

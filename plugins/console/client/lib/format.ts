@@ -90,8 +90,9 @@ export function formatNumber(value: number | string | null | undefined): string 
   if (value == null) return '–'
   const number = Number(value)
   if (!Number.isFinite(number)) return String(value)
-  if (Math.abs(number) >= 1_000 || Number.isInteger(number)) return whole.format(number)
-  return String(Number(number.toPrecision(4)))
+  const isWhole = Math.abs(number) >= 1_000 || Number.isInteger(number)
+  const text = isWhole ? whole.format(number) : String(Number(number.toPrecision(4)))
+  return text.replace(/^-/, '−')
 }
 
 /** `180 MB`. */

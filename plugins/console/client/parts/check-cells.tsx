@@ -41,9 +41,11 @@ export const RESULT_COLUMNS: Column<Check>[] = [
   {
     label: texts.value,
     className: 'right',
-    cell: ({ points, kind }) => {
+    cell: ({ points, kind, type }) => {
       const last = points.at(-1)
-      return last ? `${formatNumber(last.value)}${kind === 'validity' ? ' %' : ''}` : '–'
+      return last
+        ? `${formatNumber(last.value)}${kind === 'validity' || type === 'null_percent' ? ' %' : ''}`
+        : '–'
     },
   },
   {

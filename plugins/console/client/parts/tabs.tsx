@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { withQuery } from '../lib/router.ts'
 
 export interface Tab {
@@ -24,8 +25,15 @@ export function Tabs({
   label: string
   filters?: URLSearchParams
 }) {
+  const nav = useRef<HTMLElement>(null)
+  // By hand: scrollIntoView scrolls the page, too.
+  useLayoutEffect(() => {
+    const { current: bar } = nav
+    const link = bar?.querySelector<HTMLElement>('[aria-current]')
+    if (bar && link) bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2
+  }, [current, tabs.map(({ name, count }) => `${name} ${count}`).join()])
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={nav} class="tabs" aria-label={label}>
       {tabs.map(({ id, name, count, href }, n) => (
         <a
           key={id}

@@ -42,7 +42,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return (
       <ChartSection
         alert={alert}
-        heading={`${inWords(details.metric_type ?? '')} ${details.column_name ?? ''}`}
+        heading="Values"
         help="detection#what-is-judged"
         about={texts.expected}
         id={`series ${id}`}
@@ -54,7 +54,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return (
       <ChartSection
         alert={alert}
-        heading={alert.rule_name}
+        heading="Invalid rows"
         help="validity#run-it-and-look-back"
         about={alert.rule_name}
         id={`series ${id}`}
@@ -68,7 +68,7 @@ export function Evidence({ alert }: { alert: Alert }) {
     return (
       <ChartSection
         alert={alert}
-        heading={alert.rule_name}
+        heading="Rows without a match"
         help="checks#referential-checks"
         about={alert.rule_name}
         id={`series ${id}`}

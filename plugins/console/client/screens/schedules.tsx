@@ -54,11 +54,9 @@ function ScheduleList() {
     api.get('/api/v1/operating-schedules', { query: { limit: LIST_LIMIT, offset }, signal }),
   )
   const add = canWrite() && (
-    <p class="actions above">
-      <a class="button primary" href={`${BASE}?add=1`}>
-        {scheduleTexts.add}
-      </a>
-    </p>
+    <a class="button primary" href={`${BASE}?add=1`}>
+      {scheduleTexts.add}
+    </a>
   )
   return (
     <div class="page">
@@ -71,12 +69,14 @@ function ScheduleList() {
             </Empty>
           ) : (
             <>
-              <h1>
-                {scheduleTexts.summary(pagination.total)}
-                <Help page="checks#operating-schedules" about={scheduleTexts.title} />
-              </h1>
+              <div class="headline">
+                <h1>
+                  {scheduleTexts.summary(pagination.total)}
+                  <Help page="checks#operating-schedules" about={scheduleTexts.title} />
+                </h1>
+                {add}
+              </div>
               <p class="quiet">{scheduleTexts.about}</p>
-              {add}
               <DataTable
                 className="stacked two-line"
                 label={scheduleTexts.title}
@@ -94,7 +94,7 @@ function ScheduleList() {
 
 const Path = () => (
   <p class="path">
-    <a href={BASE}>{scheduleTexts.title}</a> /
+    <a href={BASE}>{scheduleTexts.title}</a>
   </p>
 )
 

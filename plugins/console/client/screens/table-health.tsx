@@ -171,7 +171,7 @@ function CheckChart({ table, check }: { table: string; check: Check }) {
       <Scope check={check} />
       <SeriesChart
         id={`series ${check.id} ${check.last_checked_at}`}
-        title={check.name}
+        title={check.title}
         unit={isRule ? '%' : ''}
         load={(page: PageRequest) => load({ table, id: check.id }, page)}
         table={table}

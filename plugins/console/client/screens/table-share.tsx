@@ -189,9 +189,9 @@ function Links({ table }: Props) {
                 <label>
                   {texts.check}{' '}
                   <select name="check">
-                    {checks.map(({ id, name }) => (
+                    {checks.map(({ id, title }) => (
                       <option key={id} value={id}>
-                        {name}
+                        {title}
                       </option>
                     ))}
                   </select>
@@ -225,7 +225,7 @@ function LinkRow({
   checks: Shared['checks']
   reload: () => void
 }) {
-  const name = checks.find(({ id }) => id === link.check_id)?.name ?? link.check_id
+  const name = checks.find(({ id }) => id === link.check_id)?.title ?? link.check_id
   const [isBusy, revoke] = useAction(texts.revoke, async () => {
     await api.delete('/api/v1/sdk/chart-links/{id}', { path: { id: link.id } })
     notify('The link was revoked.')

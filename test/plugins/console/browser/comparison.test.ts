@@ -200,6 +200,7 @@ async function tryComparisons({ app, world, openAs, ready, violationsOf }: Stage
         await page.locator('.comparison .differing').waitFor()
         await page.locator('.opened .readout').waitFor()
         await fits('result')
+        t.ok((await page.locator('.sides thead').boundingBox())!.height > 16, 'which source is which')
         await page.goto(`${new URL(page.url()).origin}${table}?edit=${id}`)
         await page.locator('dl.facts').first().waitFor()
         await fits('edit')

@@ -18,7 +18,7 @@ function connectTools({ app, world, origin, openAs, ready, violationsOf }: Stage
   t.test('a key is created into the snippets, and what they send appears by itself', async t => {
     const { page, faults } = await openAs(world.tenant, '/connect?tab=openlineage')
     await ready(page)
-    await page.getByRole('heading', { name: 'No pipeline sends lineage yet' }).waitFor()
+    await page.getByRole('heading', { name: 'Send the lineage of your pipelines' }).waitFor()
     await page.getByText('Nothing has arrived from OpenLineage yet.').waitFor()
     const snippet = page.getByRole('region', { name: /send an event yourself/ })
     t.match(await snippet.innerText(), `curl -s ${origin}/api/v1/lineage`)

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { startStage, type Stage } from './stage.ts'
+import { addLineage } from './world.ts'
 
 const stage = await startStage(t)
 if (stage) await tryConsole(stage)
 
-async function tryConsole({ world, origin, openAs, ready, untilCount, violationsOf }: Stage) {
+async function tryConsole({ app, world, origin, openAs, ready, untilCount, violationsOf }: Stage) {
   t.test('checks have titles that people say, and are found by them', async t => {
     const { page } = await openAs(world.tenant, '/checks')
     await ready(page)
@@ -136,7 +137,13 @@ async function tryConsole({ world, origin, openAs, ready, untilCount, violations
   t.test('on a phone no list is scrolled sideways', async t => {
     const table = `/tables/${encodeURIComponent(world.table)}`
     const { page } = await openAs(world.tenant, table, { viewport: { width: 360, height: 780 } })
-    for (const path of [table, '/recommendations', '/settings/people', '/settings/keys', '/contracts']) {
+    const { body } = await world.tenant.ask('GET', '/api/v1/sdk/checks?search=allowed&limit=1')
+    await addLineage(app, world)
+    const paths = [
+      ...[table, `${table}?check=${body.data.items[0].id}`, `${table}?tab=lineage`, '/recommendations'],
+      ...['/settings/people', '/settings/keys', '/settings/audit', '/contracts'],
+    ]
+    for (const path of paths) {
       await page.goto(origin + path)
       await ready(page)
       await page.locator('.scroll').first().waitFor()
@@ -144,6 +151,10 @@ async function tryConsole({ world, origin, openAs, ready, untilCount, violations
         .locator('.scroll:has(> table)')
         .evaluateAll(lists => lists.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))
       t.ok(excess.length > 0 && excess.every(width => width === 0), `${path}: ${excess.join(', ')}`)
+      for (const tab of await page.locator('.tabs [aria-current]').all()) {
+        const { x, width } = (await tab.boundingBox())!
+        t.ok(x >= 0 && x + width <= 360, `${path}: the chosen tab is seen`)
+      }
     }
     await page.context().close()
   })

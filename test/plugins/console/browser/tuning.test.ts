@@ -221,7 +221,7 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
   t.test('a metric is named and given a severity, and both are taken away again', async t => {
     const id = await makeScoped()
     const { page } = await open(`?edit=${id}`)
-    await page.getByRole('heading', { name: 'Edit row_count' }).waitFor()
+    await page.getByRole('heading', { name: 'Edit row count' }).waitFor()
     const save = async (name: string, severity: string) => {
       await page.getByText('More settings').click()
       await page.locator('[name=name]').fill(name)
@@ -236,7 +236,7 @@ async function tryTuning({ app, world, origin, openAs, ready, untilValue, violat
     t.match(await save('Paid orders', 'critical'), { data: { name: 'Paid orders', severity: 'critical' } })
     await page.getByRole('heading', { name: 'Edit Paid orders' }).waitFor()
     t.match(await save('', ''), { data: { name: null, severity: null } })
-    await page.getByRole('heading', { name: 'Edit row_count' }).waitFor()
+    await page.getByRole('heading', { name: 'Edit row count' }).waitFor()
     await page.context().close()
   })
 

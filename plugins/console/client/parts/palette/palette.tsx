@@ -99,7 +99,7 @@ export function Palette({ close }: { close: () => void }) {
           >
             <Icon name={result.icon} />
             <span class="name">
-              <bdi>{result.name}</bdi>
+              <bdi title={result.title}>{result.name}</bdi>
             </span>
             <span class="quiet">{result.detail}</span>
           </li>

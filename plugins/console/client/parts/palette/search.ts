@@ -1,6 +1,7 @@
 import { api } from '../../lib/api.ts'
 import { inWords } from '../../lib/format.ts'
 import { checkAddress, sourceAddress, tableAddress } from '../../lib/router.ts'
+import { shortNames } from '../table/short-name.ts'
 import { texts } from '../../texts.ts'
 import type { IconName } from '../icon-paths.ts'
 
@@ -8,6 +9,8 @@ import type { IconName } from '../icon-paths.ts'
 export interface Result {
   address: string
   name: string
+  /** The whole name, where the other is short. */
+  title?: string
   detail: string
   icon: IconName
 }
@@ -29,17 +32,21 @@ export async function search(text: string, signal: AbortSignal): Promise<Result[
 
 async function searchAssets(q: string, signal: AbortSignal): Promise<Result[]> {
   const { data } = await api.get('/api/v1/sdk/search', { query: { q, limit: ASSET_LIMIT }, signal })
+  const short = shortNames([...data.tables, ...data.columns].map(({ qualified_name: name }) => name))
   return [
     ...data.tables.map(({ qualified_name: name, asset_type: kind }) => ({
       address: tableAddress(name),
-      name,
-      detail: kind.replaceAll('_', ' '),
+      name: short.get(name)!,
+      title: name,
+      detail: inWords(kind),
       icon: 'catalog' as const,
     })),
     ...data.columns.map(({ name, qualified_name: table, data_type: type }) => ({
       address: tableAddress(table, 'columns'),
-      name: `${table}.${name}`,
-      detail: type,
+      name: `${short.get(table)}.${name}`,
+      title: `${table}.${name}`,
+      // SQLite has columns without a type.
+      detail: type === 'any' ? texts.column.toLowerCase() : type,
       icon: 'key' as const,
     })),
     ...data.sources.map(({ name, qualified_name: qualified }) => ({

@@ -56,7 +56,12 @@ export function Connect() {
   return (
     <div class="page">
       <h1>
-        {feeds ? texts.headline(countTools(feeds)) : frameTexts.connect}
+        {feeds
+          ? texts.headline(
+              countTools(feeds),
+              feeds.reduce((sum, { edges }) => sum + edges, 0),
+            )
+          : frameTexts.connect}
         <Help page="lineage#openlineage" about={frameTexts.connect} />
       </h1>
       <p class="quiet">{texts.about}</p>

@@ -2,8 +2,12 @@ import { countOf } from '../../lib/format.ts'
 
 /** The sentences of the screen Connect, in English. */
 export const connectTexts = {
-  headline: (tools: number) =>
-    tools === 0 ? 'No pipeline sends lineage yet' : `${countOf(tools, 'tool sends', 'tools send')} lineage`,
+  headline: (tools: number, edges: number) => {
+    if (tools > 0) return `${countOf(tools, 'tool sends', 'tools send')} lineage`
+    return edges > 0
+      ? `No tool sends lineage: ${countOf(edges, 'edge')} by hand or by the API`
+      : 'Send the lineage of your pipelines'
+  },
   about:
     'Lineage and runs of your pipelines say what made a table, which run broke it, and which dashboards it reaches.',
   tools: 'Tools',

@@ -70,7 +70,7 @@ export function NewContract() {
   return (
     <div class="page">
       <p class="path">
-        <a href={BASE}>{texts.title}</a> /
+        <a href={BASE}>{texts.title}</a>
       </p>
       <h1>{table ? `Draft a contract from ${start.data?.draft?.name ?? table}` : texts.add}</h1>
       <p class="quiet start">

@@ -38,7 +38,7 @@ export function ContractPage({ name }: { name: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href={BASE}>{texts.title}</a> /
+        <a href={BASE}>{texts.title}</a>
       </p>
       <Loaded of={asked} what={name} rows={8}>
         {(contract: Contract) => (

@@ -63,11 +63,9 @@ function ContractList() {
   const offset = readOffset(query)
   const asked = useData(`contracts ${offset}`, signal => loadContracts(offset, signal))
   const add = canWrite() && (
-    <p class="actions above">
-      <a class="button primary" href={`${BASE}?add=1`}>
-        {texts.add}
-      </a>
-    </p>
+    <a class="button primary" href={`${BASE}?add=1`}>
+      {texts.add}
+    </a>
   )
   return (
     <div class="page">
@@ -80,14 +78,14 @@ function ContractList() {
             </Empty>
           ) : (
             <>
-              <h1>
-                {texts.summary(pagination.total, summary.failing, summary.failing_clauses)}
-                <Help page="contracts#enforce-a-contract" about={texts.title} />
-              </h1>
-              <div class="headline list-head">
-                <p class="quiet">{texts.about}</p>
+              <div class="headline">
+                <h1>
+                  {texts.summary(pagination.total, summary.failing, summary.failing_clauses)}
+                  <Help page="contracts#enforce-a-contract" about={texts.title} />
+                </h1>
                 {add}
               </div>
+              <p class="quiet">{texts.about}</p>
               <DataTable
                 className="stacked two-line"
                 label={texts.title}

@@ -23,19 +23,26 @@ const COLUMNS: Column<Clause>[] = [
   { label: 'What happens', cell: describeAction },
 ]
 
-/** What saving a contract would do to checks: those that it adopts, creates, changes and no longer needs. */
+/** What saving a contract would do to checks: by clause, with what the catalog says already. */
 export function PlannedChecks({ plan: { message, clauses } }: { plan: ContractPreview }) {
-  const shown = clauses.filter(({ action, status }) => action !== null || status === 'not_enforced')
+  const rank = ({ action, status }: Clause) => (status === 'failing' ? 0 : action !== null ? 1 : 2)
+  const shown = clauses.toSorted((one, other) => rank(one) - rank(other))
   return (
     <section role="status">
       <h2 class="section">{texts.planned(message)}</h2>
       {shown.length > 0 && (
-        <DataTable label={texts.clauses} columns={COLUMNS} rows={shown} keyOf={({ key }: Clause) => key} />
+        <DataTable
+          className="stacked two-line"
+          label={texts.clauses}
+          columns={COLUMNS}
+          rows={shown}
+          keyOf={({ key }: Clause) => key}
+        />
       )}
     </section>
   )
 }
 
 function describeAction({ action, status }: Clause): string {
-  return action === null ? texts.statusWords[status] : texts.actions[action]
+  return action === null ? texts.byCatalog[status] : texts.actions[action]
 }

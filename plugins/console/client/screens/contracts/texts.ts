@@ -61,6 +61,13 @@ export const contractTexts = {
     pending: 'not judged yet',
     not_enforced: 'not enforced',
   },
+  /** What a clause needs no check for. */
+  byCatalog: {
+    passing: 'holds in the catalog',
+    failing: 'does not hold in the catalog',
+    pending: 'not judged yet',
+    not_enforced: 'not enforced',
+  },
   remove: 'Delete this contract',
   removeText: (name: string) =>
     `${name} is deleted with its history and the checks that it made; checks that it adopted stay. Its alerts are resolved. This cannot be undone.`,

@@ -16,8 +16,6 @@ import type { Layout, Point } from './layout.ts'
 export const NODE_WIDTH = 208
 const HEAD_HEIGHT = 48
 const COLUMN_HEIGHT = 20
-/** How many letters of a name have room in a row. */
-const COLUMN_LENGTH = 28
 /** Columns that a node shows; all are listed beside the drawing. */
 export const MAX_COLUMNS = 10
 
@@ -40,8 +38,6 @@ function rowOf({ columns }: DrawnNode, column: string | null): number {
   const place = column === null ? -1 : columns.indexOf(column)
   return place < 0 ? HEAD_HEIGHT / 2 : HEAD_HEIGHT + (place + 0.5) * COLUMN_HEIGHT
 }
-
-const shorten = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
 
 /** A smooth line through points, that leaves and reaches each of them level. */
 function curve(points: readonly Point[]): string {
@@ -218,9 +214,11 @@ export function NodeBox({
             onClick={() => follow(node.id, column)}
           >
             <rect x="4" y={top} width={NODE_WIDTH - 8} height={COLUMN_HEIGHT} rx="3" />
-            <text x="12" y={top + 14}>
-              {shorten(column, COLUMN_LENGTH)}
-            </text>
+            <foreignObject y={top} width={NODE_WIDTH} height={COLUMN_HEIGHT}>
+              <div class="node-text">
+                <bdi title={column}>{column}</bdi>
+              </div>
+            </foreignObject>
           </g>
         )
       })}

@@ -20,6 +20,10 @@ const FIRST_DEPTH = 2
 /** Problems that the first line names; the picture shows all. */
 const MAX_PROBLEMS = 5
 
+/** A small window shows the list where the address says nothing: a graph is too wide for it. */
+const showsList = (query: URLSearchParams) =>
+  (query.get('view') ?? (matchMedia('(width < 860px)').matches ? 'list' : 'graph')) === 'list'
+
 /** What a table is made from and what is made from it, as a picture or a list; what is looked at stands in the address. */
 export function LineageTab({ table }: TabProps) {
   const [query] = useQuery()
@@ -110,11 +114,11 @@ function Toolbar({
   lineage: Lineage
 }) {
   const [query] = useQuery()
-  const isList = query.get('view') === 'list'
+  const isList = showsList(query)
   return (
     <div class="filters">
       <span class="choice" role="group" aria-label="View">
-        <button class="small" aria-pressed={!isList} onClick={() => changeQuery({ view: null })}>
+        <button class="small" aria-pressed={!isList} onClick={() => changeQuery({ view: 'graph' })}>
           Graph
         </button>
         <button class="small" aria-pressed={isList} onClick={() => changeQuery({ view: 'list' })}>
@@ -193,7 +197,7 @@ function Parts({ table, graph, lineage }: { table: TabProps['table']; graph: Gra
           </button>
         </p>
       )}
-      {query.get('view') === 'list' ? (
+      {showsList(query) ? (
         <NodeList {...parts} />
       ) : (
         <div class={query.get('panel') === 'off' ? 'lineage-parts alone' : 'lineage-parts'}>

@@ -62,7 +62,15 @@ export function NodeList({
         )),
     },
   ]
-  return <DataTable label={lineageTexts.list} columns={columns} rows={nodes} chosen={root} />
+  return (
+    <DataTable
+      className="stacked two-line"
+      label={lineageTexts.list}
+      columns={columns}
+      rows={nodes}
+      chosen={root}
+    />
+  )
 }
 
 function reachedColumns(trace: Trace, { id }: Node): string {

@@ -6,12 +6,13 @@ import { NodeStatus } from './health.tsx'
 
 /** By whom an edge is known, and since when it is not any more. */
 export function describeOrigins(edge: Edge): string {
-  const origins = edge.origins.map(({ origin, detail }) =>
-    [lineageTexts.origins[origin] ?? inWords(origin), detail].filter(Boolean).join(' '),
+  const origins = edge.origins.map(
+    ({ origin, detail }) =>
+      `${lineageTexts.origins[origin] ?? inWords(origin)}${detail ? ` (${detail})` : ''}`,
   )
   return [
-    ...origins,
-    edge.confidence < 1 && 'some names were guessed',
+    `${lineageTexts.knownFrom} ${origins.join(' and ')}`,
+    edge.confidence < 1 && lineageTexts.uncertain,
     edge.is_stale && lineageTexts.notSeen(formatDay(edge.last_seen_at)),
   ]
     .filter(Boolean)
@@ -109,7 +110,7 @@ export function NodePanel({
       {columns.length > 0 && (
         <>
           <h3>{lineageTexts.columns}</h3>
-          <p class="quiet">A column is followed to what it is made from and to what is made from it.</p>
+          <p class="quiet">Choose a column to see where it comes from and where it goes.</p>
           <p class="chips">
             {columns.map(column => (
               <button

@@ -12,13 +12,22 @@ import {
 import { columnsOf, edgesAmong, neighboursOf, type Direction, type Graph, type Trace } from './graph.ts'
 import { layOutGraph, type Layout, type Point } from './layout.ts'
 import { Minimap } from './minimap.tsx'
-import { centreView, fitView, revealBox, zoomView, type Size, type View } from './view.ts'
+import {
+  ALL_WORDS_SCALE,
+  centreView,
+  fitView,
+  MARGIN,
+  readableView,
+  revealBox,
+  zoomView,
+  type Size,
+  type View,
+} from './view.ts'
 import { useViewport } from './viewport.ts'
 
 const SPACING = { width: NODE_WIDTH, gapX: 96, gapY: 20 }
 const MIN_HEIGHT = 220
 const MAX_HEIGHT = 560
-const MARGIN = 24
 /** How far Shift and an arrow key move the picture, in pixels. */
 const STEP = 80
 /** Fewer nodes are seen at once. */
@@ -60,7 +69,7 @@ export function Picture(props: PictureProps) {
   const frame = useRef<SVGRectElement>(null)
   const viewport = useViewport(
     svg,
-    window => fitView(layout, window),
+    window => readableView(layout, window, centreOf(boxOf(root)!)),
     (view, window) => frameView(frame.current, view, window),
   )
   const current = nodes.has(selected) ? selected : root
@@ -118,7 +127,7 @@ export function Picture(props: PictureProps) {
         role="group"
         aria-label={`Lineage of ${name}`}
         aria-describedby="lineage-keys"
-        height={Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, layout.height + 2 * MARGIN))}
+        style={sizeOf(layout)}
         onKeyDown={onKeyDown}
       >
         <defs>
@@ -147,8 +156,12 @@ export function Picture(props: PictureProps) {
       </svg>
       <div class="hint-keys">
         <p id="lineage-keys" class="quiet">
-          Drag to move. Ctrl and the wheel, a pinch, or + and − zoom. Arrow keys go from node to node, with
-          Shift they move the picture, 0 shows all.
+          Drag to move, pinch to zoom.
+          <span class="with-keyboard">
+            {' '}
+            Ctrl and the wheel zoom, too, as do + and −. Arrow keys go from node to node, with Shift they move
+            the picture, 0 shows all.
+          </span>
         </p>
         {nodes.size >= MIN_MAPPED_NODES && (
           <Minimap
@@ -161,6 +174,19 @@ export function Picture(props: PictureProps) {
       </div>
     </div>
   )
+}
+
+const centreOf = ({ x, y, width, height }: Point & Size): Point => ({ x: x + width / 2, y: y + height / 2 })
+
+/** As high as the drawing is at the width that it has, so that no part of the picture is empty. */
+function sizeOf(layout: Layout) {
+  const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN]
+  const limit = (pixels: number) => `${Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, pixels))}px`
+  return {
+    'aspect-ratio': `${width} / ${height}`,
+    'min-height': limit(height * ALL_WORDS_SCALE),
+    'max-height': limit(height),
+  }
 }
 
 /** Shows in the map which part the picture shows. */

@@ -13,9 +13,10 @@ export interface Size {
 const MIN_SCALE = 0.05
 const MAX_SCALE = 2
 /** Below this, only names are shown, as large as they can be read; below the other, boxes in the colour of their state. */
-const ALL_WORDS_SCALE = 0.8
+export const ALL_WORDS_SCALE = 0.6
 const NAMES_SCALE = 0.3
-const MARGIN = 24
+/** As wide as the button beside a node that shows more of its neighbours. */
+export const MARGIN = 48
 
 const clampScale = (scale: number) => Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale))
 
@@ -32,6 +33,23 @@ export function fitView(drawing: Size, window: Size): View {
     scale,
     x: (drawing.width - window.width / scale) / 2,
     y: (drawing.height - window.height / scale) / 2,
+  }
+}
+
+/** All of a drawing where it can be read then, else what is around a place of it. */
+export function readableView(drawing: Size, window: Size, centre: Point): View {
+  const fitted = fitView(drawing, window)
+  if (fitted.scale >= ALL_WORDS_SCALE) return fitted
+  const scale = ALL_WORDS_SCALE
+  const start = (around: number, length: number, size: number) => {
+    const seen = size / scale
+    const free = length + 2 * MARGIN - seen
+    return free <= 0 ? (length - seen) / 2 : Math.min(Math.max(around - seen / 2, -MARGIN), free - MARGIN)
+  }
+  return {
+    scale,
+    x: start(centre.x, drawing.width, window.width),
+    y: start(centre.y, drawing.height, window.height),
   }
 }
 

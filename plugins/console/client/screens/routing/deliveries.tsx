@@ -147,8 +147,16 @@ function DeliveryTable({
     { label: 'Created', cell: delivery => <Ago at={delivery.created_at} /> },
     {
       label: 'About',
-      cell: ({ alert_id: alertId }) =>
-        alertId ? <a href={`/alerts/${alertId}`}>the alert</a> : <span class="quiet">–</span>,
+      cellClass: 'wraps',
+      cell: ({ alert_id: alert, alert_title: title, incident_id: incident }) => {
+        if (alert)
+          return (
+            <a href={`/alerts/${alert}`}>
+              <bdi>{title ?? 'the alert'}</bdi>
+            </a>
+          )
+        return incident ? <a href={`/incidents/${incident}`}>the incident</a> : <span class="quiet">–</span>
+      },
     },
     {
       label: 'Outcome',

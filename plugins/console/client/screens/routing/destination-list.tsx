@@ -117,7 +117,7 @@ function DestinationTable({
   destinations: readonly Destination[]
   reload: () => void
 }) {
-  const columns: Column<Destination>[] = [
+  const columns: (Column<Destination> | false)[] = [
     {
       label: routingTexts.destination,
       isName: true,
@@ -158,7 +158,7 @@ function DestinationTable({
       cell: ({ id, last_24_hours: { failed } }) =>
         failed > 0 ? <a href={destinationAddress(id, { status: 'failed' })}>{formatNumber(failed)}</a> : '0',
     },
-    {
+    destinations.some(needsStep) && {
       label: 'Next step',
       cell: destination => <NextStep destination={destination} reload={reload} />,
     },
@@ -172,6 +172,8 @@ function DestinationTable({
     />
   )
 }
+
+const needsStep = (destination: Destination) => describeDestination(destination).state !== 'active'
 
 /** The one thing to do about a destination that does not simply work. */
 function NextStep({ destination, reload }: { destination: Destination; reload: () => void }) {

@@ -48,7 +48,7 @@ export function DestinationPage({ id }: { id: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href="/routing">{routingTexts.title}</a> /
+        <a href="/routing">{routingTexts.title}</a>
       </p>
       <Loaded of={asked} what={routingTexts.destination.toLowerCase()} rows={5}>
         {({ destination, rules }: DestinationPageContent) => (

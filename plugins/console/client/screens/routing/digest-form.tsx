@@ -42,7 +42,7 @@ export function DigestPage({ id }: { id: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href={DIGESTS_ADDRESS}>{digestTexts.digests}</a> /
+        <a href={DIGESTS_ADDRESS}>{digestTexts.digests}</a>
       </p>
       <h1>
         <bdi>{title}</bdi>

@@ -37,7 +37,7 @@ export function MutePage({ id }: { id: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href={MUTE_ADDRESS}>{routingTexts.muteWindows}</a> /
+        <a href={MUTE_ADDRESS}>{routingTexts.muteWindows}</a>
       </p>
       <h1>
         <bdi>{title}</bdi>

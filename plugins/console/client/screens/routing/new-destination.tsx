@@ -65,7 +65,7 @@ export function NewDestination({ typeName }: { typeName: string | null }) {
   return (
     <div class="page narrow">
       <p class="path">
-        <a href="/routing">{routingTexts.title}</a> /
+        <a href="/routing">{routingTexts.title}</a>
       </p>
       <h1>
         {type ? `New destination: ${type.label}` : 'Where are alerts to go?'}
@@ -82,7 +82,7 @@ export function NewDestination({ typeName }: { typeName: string | null }) {
 
 function TypeList({ types }: { types: readonly DestinationType[] }) {
   return (
-    <ul class="list types">
+    <ul class="types">
       {types.map(({ destination_type: name, label, unavailable }) => (
         <li key={name}>
           {unavailable === null ? (
@@ -90,8 +90,8 @@ function TypeList({ types }: { types: readonly DestinationType[] }) {
               <strong>{label}</strong>
             </a>
           ) : (
-            <p>
-              <strong class="quiet">{label}</strong> <span class="quiet">{unavailable}.</span>
+            <p class="quiet">
+              <strong>{label}</strong> <span>{unavailable}.</span>
             </p>
           )}
         </li>

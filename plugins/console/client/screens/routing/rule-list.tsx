@@ -110,6 +110,7 @@ function RuleTable({ rules, destinations, kinds, reload }: TableProps) {
     canWrite() && {
       label: routingTexts.pause,
       isLabelHidden: true,
+      cellClass: 'action',
       cell: rule => <PauseRule rule={rule} reload={reload} />,
     },
   ]

@@ -49,7 +49,7 @@ export function RulePage({ id }: { id: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href={RULES_ADDRESS}>{routingTexts.backToRules}</a> /
+        <a href={RULES_ADDRESS}>{routingTexts.backToRules}</a>
       </p>
       <h1>
         <bdi>{title}</bdi>

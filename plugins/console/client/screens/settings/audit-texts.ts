@@ -2,6 +2,11 @@ import { countOf } from '../../lib/format.ts'
 
 /** What an action of the audit log is called, where its code does not read as "updated the source". */
 const actions: Record<string, string> = {
+  'schema_change.acknowledged': 'accepted schema changes of',
+  'watch.created': 'began to watch',
+  'schedule.created': 'created the freshness schedule of',
+  'owners.set': 'set the owners of',
+  'owners.removed': 'removed an owner of',
   'user.registered': 'registered',
   'user.signed_in': 'signed in',
   'user.signed_out': 'signed out',
@@ -43,6 +48,8 @@ export const auditTexts = {
     'destination.updated',
     'destination.deleted',
   ],
+  tagged: (names: readonly string[]) =>
+    `applied the ${names.length === 1 ? 'tag' : 'tags'} ${names.join(', ')} to`,
   verify: 'Verify the log',
   isWhole: (entries: number) =>
     `The log is whole: ${countOf(entries, 'entry', 'entries')}, each with the hash of the one before it.`,

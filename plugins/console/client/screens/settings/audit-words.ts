@@ -5,7 +5,8 @@ import { auditTexts } from './audit-texts.ts'
 import { texts } from '../../texts.ts'
 
 /** An action in words that follow the name of who did it: `source.updated` is "updated the source". */
-export function describeAction(action: string): string {
+export function describeAction(action: string, { names }: Record<string, unknown> = {}): string {
+  if (action === 'tag.applied' && Array.isArray(names)) return auditTexts.tagged(names.map(String))
   const known = auditTexts.actions[action]
   if (known !== undefined) return known
   const [thing = '', happened = ''] = action.split('.')
@@ -26,6 +27,7 @@ const ID = /^[\da-f]{8}-[\da-f-]{27}$/
 export function nameTarget({ actor, details, target }: AuditEntry): string {
   const names = ['name', 'email', 'title', 'table', 'metric_type'].map(key => details[key])
   const known = names.find(value => typeof value === 'string')
+  if (known !== undefined && known === details.metric_type) return inWords(known)
   // What a user did to their own account needs no name. An id names nothing to people; the details have it.
   if (known !== undefined || target === null || actor === `user:${target.id}`) return known ?? ''
   return target.name ?? (ID.test(target.id) ? '' : target.id)

@@ -56,7 +56,12 @@ export function AuditLog() {
                 <p>Look at a longer time, or clear the filters.</p>
               </Empty>
             ) : (
-              <DataTable label={texts.auditLog} className="audit" columns={COLUMNS} rows={data} />
+              <DataTable
+                label={texts.auditLog}
+                className="audit stacked two-line"
+                columns={COLUMNS}
+                rows={data}
+              />
             )}{' '}
             <Pages next={pagination.next_before} />
           </>
@@ -141,12 +146,13 @@ const COLUMNS: Column<AuditEntry>[] = [
   },
   {
     label: 'What',
+    isName: true,
     cell: entry => {
       const address = addressOf(entry)
       const name = <bdi>{nameTarget(entry)}</bdi>
       return (
         <>
-          {describeAction(entry.action)} {address ? <a href={address}>{name}</a> : name}
+          {describeAction(entry.action, entry.details)} {address ? <a href={address}>{name}</a> : name}
         </>
       )
     },

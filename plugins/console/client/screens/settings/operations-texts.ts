@@ -11,19 +11,19 @@ export const operationsTexts = {
       : `${countOf(running, 'job')} ${running === 1 ? 'runs' : 'run'}, ${waiting} ${waiting === 1 ? 'waits' : 'wait'}`
   },
   statuses: {
-    ok: 'Works',
-    degraded: 'Needs an operator',
-    draining: 'Is shutting down',
+    ok: 'healthy',
+    degraded: 'needs an operator',
+    draining: 'shutting down',
   },
   jobStates: {
-    up: 'Are taken up',
-    late: 'Wait: no worker takes them up',
-    down: 'Unknown: the database does not answer',
+    up: 'run on time',
+    late: 'late: no worker takes them up',
+    down: 'unknown: the database does not answer',
   },
   workerStates: {
-    up: 'Look for jobs',
-    stuck: 'Cannot look for jobs: restart it',
-    none: 'None: it only serves requests',
+    up: 'running',
+    stuck: 'stuck: restart it',
+    none: 'none: it only serves requests',
   },
   versionsOf: (versions: { tidemark: string; node: string; postgresql: string }) =>
     `Tidemark ${versions.tidemark}, Node ${versions.node}, PostgreSQL ${versions.postgresql}`,

@@ -158,6 +158,7 @@ function OwnershipTable({ ownerships, reload }: { ownerships: readonly Ownership
     {
       label: teamsTexts.actions,
       isLabelHidden: true,
+      cellClass: 'action',
       cell: ownership =>
         ownership.origin === 'manual' && canWrite() && <RemoveOwner ownership={ownership} reload={reload} />,
     },

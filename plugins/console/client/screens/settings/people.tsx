@@ -71,10 +71,14 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
               <span class="quiet">({peopleTexts.isYou})</span>
             </>
           )}
+          {user.full_name && (
+            <span class="below quiet">
+              <bdi>{user.email}</bdi>
+            </span>
+          )}
         </>
       ),
     },
-    { label: texts.email, cell: user => <bdi>{user.email}</bdi> },
     { label: texts.role, cell: user => user.role },
     {
       label: texts.status,
@@ -88,6 +92,7 @@ function UserTable({ users, reload }: { users: readonly User[]; reload: () => vo
     {
       label: peopleTexts.actions,
       isLabelHidden: true,
+      cellClass: 'action',
       cell: user =>
         user.id !== self?.id &&
         user.role !== 'owner' && <UserActions user={user} name={nameOf(user)} reload={reload} />,

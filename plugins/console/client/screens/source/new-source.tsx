@@ -28,7 +28,7 @@ export function NewSource({ type: chosen }: { type: string }) {
   return (
     <div class="page">
       <p class="path">
-        <a href="/sources">{texts.sources}</a> /
+        <a href="/sources">{texts.sources}</a>
       </p>
       <Loaded of={types} what={texts.engine.toLowerCase()} rows={6}>
         {(found: readonly SourceType[]) => {

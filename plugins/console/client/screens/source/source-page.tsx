@@ -57,7 +57,7 @@ export function SourcePage({ name }: { name: string }) {
           <>
             <header class="table-header">
               <p class="path">
-                <a href="/sources">{texts.sources}</a> /
+                <a href="/sources">{texts.sources}</a>
               </p>
               <h1>
                 <bdi>{source.name}</bdi>
