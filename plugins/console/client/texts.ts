@@ -75,13 +75,15 @@ export const texts = {
     freshness < tables ? `${status}, ${freshness} of ${tables} watched` : status,
   rowsFrom: { engine: 'as the database estimates', row_count: 'by a row count', profile: 'by a profile' },
   checksOf: ({
-    passing,
-    failing,
-    error,
-    pending,
-  }: Record<'passing' | 'failing' | 'error' | 'pending', number>) =>
+    passing = 0,
+    learning = 0,
+    failing = 0,
+    error = 0,
+    pending = 0,
+  }: Partial<Record<'passing' | 'learning' | 'failing' | 'error' | 'pending', number>>) =>
     [
       passing && `${passing} pass`,
+      learning && `${learning} learning`,
       failing && `${failing} fail`,
       error && `${error} in error`,
       pending && `${pending} not yet run`,
