@@ -69,8 +69,7 @@ export const texts = {
   discover: 'Discover now',
   testConnection: 'Test connection',
   notMonitored: 'not watched',
-  learningOf: (learning: { seen: number; needed: number } | null) =>
-    learning ? `learning, ${learning.seen} of ${learning.needed} updates` : undefined,
+  updatesSeen: ({ seen, needed }: { seen: number; needed: number }) => `${seen} of ${needed} updates`,
   partlyWatched: (status: string, { freshness, tables }: { freshness: number; tables: number }) =>
     freshness < tables ? `${status}, ${freshness} of ${tables} watched` : status,
   rowsFrom: { engine: 'as the database estimates', row_count: 'by a row count', profile: 'by a profile' },

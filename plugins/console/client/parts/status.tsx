@@ -75,6 +75,16 @@ export function Status({ status, word }: { status: string | null | undefined; wo
   return <span class={`status ${toneOf(status)}`}>{text}</span>
 }
 
+/** How fresh something is, or how much was learned of it. */
+export function FreshnessStatus({ of: { status, learning } }: { of: Pick<Table['freshness'], 'status' | 'learning'> }) {
+  if (!learning) return <Status status={status} />
+  return (
+    <>
+      <Status status="learning" /> <span class="quiet">{texts.updatesSeen(learning)}</span>
+    </>
+  )
+}
+
 /** How many checks do what: what is wrong in a pill, else what passes, before the others. */
 export function CheckCounts({ quality }: { quality: Table['quality'] }) {
   const { passing, learning, failing, error, pending } = quality

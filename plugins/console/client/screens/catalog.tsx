@@ -14,7 +14,7 @@ import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.tsx'
 import { NameLink } from '../parts/table/name-link.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { CheckCounts, Severity, Status } from '../parts/status.tsx'
+import { CheckCounts, FreshnessStatus, Severity } from '../parts/status.tsx'
 import { Ago } from '../parts/time.tsx'
 import { texts } from '../texts.ts'
 
@@ -214,7 +214,7 @@ const COLUMNS: Column<Table>[] = [
       freshness.schedule_id === null ? (
         quiet(texts.notMonitored)
       ) : (
-        <Status status={freshness.status} word={texts.learningOf(freshness.learning)} />
+        <FreshnessStatus of={freshness} />
       ),
   },
   {
@@ -249,6 +249,11 @@ const COLUMNS: Column<Table>[] = [
           <bdi>{tag}</bdi>
         </button>
       )),
+  },
+  {
+    label: 'Owner',
+    className: 'roomy',
+    cell: ({ owners }) => <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>,
   },
   { label: 'Updated', cell: table => <Ago at={table.freshness.last_updated} /> },
 ]

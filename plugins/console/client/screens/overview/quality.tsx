@@ -10,6 +10,12 @@ const HEIGHT = 60
 /** The lowest share that the line shows at least, so that small changes of good scores are seen and not blown up. */
 const DEFAULT_FLOOR = 80
 
+/** A score of one day says how the day is, not how good the data is. */
+const MIN_DAYS = 2
+
+const isScored = (scores: readonly (number | null)[]) =>
+  scores.filter(score => score !== null).length >= MIN_DAYS
+
 /** The history of a score as a line; gaps where nothing was watched. */
 export function ScoreLine({ scores, name }: { scores: readonly (number | null)[]; name: string }) {
   const known = scores.filter(score => score !== null)
@@ -60,8 +66,9 @@ export function Quality({
       </div>
       <div class="score">
         <p>
-          <span class="value">{texts.scoreOf(score)}</span>
+          <span class="value">{texts.scoreOf(isScored(scores) ? score : null)}</span>
           <span>{watched === 0 ? texts.notScored : texts.today(affected, watched)}</span>
+          {watched > 0 && !isScored(scores) && <span>{texts.needsDays}</span>}
         </p>
         <ScoreLine scores={scores} name={name} />
         <p class="quiet">{texts.scoreText}</p>
@@ -137,6 +144,7 @@ export function ScoreCell({
 }: {
   of: { name: string; score: number | null; scores: readonly (number | null)[] }
 }) {
+  if (of.score !== null && !isScored(of.scores)) return <span class="quiet">{texts.tooFewDays}</span>
   return (
     <span class="score-cell">
       <span>{texts.scoreOf(of.score)}</span>

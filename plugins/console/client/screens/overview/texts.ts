@@ -26,7 +26,7 @@ export const overviewTexts = {
   noAlerts: 'No alert was opened in the last 30 days.',
   dayOf: (day: string, parts: string) => `${day}: ${parts}`,
   mostOfDay: (most: number) => `${formatNumber(most)} on the worst day`,
-  medians: 'Incidents, median',
+  medians: 'Median of 30 days',
   noticed: 'noticed',
   acknowledged: 'acknowledged',
   resolved: 'resolved',
@@ -34,6 +34,8 @@ export const overviewTexts = {
   scoreOf: (score: number | null) => (score === null ? '–' : `${score} %`),
   scoreText:
     'The share of days of watched tables on which no critical or warning alert about the table was open.',
+  tooFewDays: 'too few days',
+  needsDays: 'There is a score after two days.',
   notScored: 'Nothing is watched yet, so there is no score.',
   today: (affected: number, watched: number) =>
     `${affected === 0 ? 'None' : formatNumber(affected)} of ${countOf(watched, 'watched table')} ${affected > 1 ? 'have' : 'has'} an alert today.`,
@@ -71,4 +73,5 @@ export const overviewTexts = {
   costTab: 'What it is made of',
   withAlerts: (count: number) => `${formatNumber(count)} with an alert today`,
   tablesByState: 'Tables by state',
+  those: { failing: 'those with failing checks', stale: 'those that are stale' },
 } as const

@@ -29,15 +29,9 @@ export const costTexts = {
   sharedNote:
     'The checks of a table share the statements of its scans. The cost of a check is its share: that of the table, divided by its scans and its active checks.',
   noBytes: 'This engine does not report how many bytes it read.',
-  ofOneCheck: (run: { statements: number; rows: number; milliseconds: number; bytes: number }) =>
-    [
-      share(run.statements, 'statement'),
-      share(run.rows, 'row'),
-      `${formatNumber(Number(run.milliseconds.toPrecision(2)))} ms`,
-      run.bytes > 0 && formatBytes(run.bytes),
-    ]
-      .filter(Boolean)
-      .join(', '),
+  ofOneCheck: (milliseconds: number, bytes: number) =>
+    `${formatNumber(Number(milliseconds.toPrecision(2)))} ms${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`,
+  shareOf: (statements: number, rows: number) => `${share(statements, 'statement')}, ${share(rows, 'row')}`,
   lastDays: (days: number) => `Last ${days} days`,
   measures: { statements: 'Statements', seconds: 'Seconds', rows: 'Rows', bytes: 'Bytes' },
   most: (value: string) => `The most is ${value}`,

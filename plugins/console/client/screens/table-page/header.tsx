@@ -7,7 +7,7 @@ import { sourceAddress, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { lazy } from '../../parts/lazy.tsx'
 import { notifyOfJob } from '../../parts/notices.tsx'
-import { CheckCounts, Severity, Shape, Status } from '../../parts/status.tsx'
+import { CheckCounts, FreshnessStatus, Severity, Shape } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { costTexts } from '../source/cost-texts.ts'
 import { texts } from '../../texts.ts'
@@ -145,7 +145,7 @@ function Facts({ table }: { table: Table }) {
             <span class="quiet">{texts.notMonitored}</span>
           ) : (
             <>
-              <Status status={freshness.status} word={texts.learningOf(freshness.learning)} />
+              <FreshnessStatus of={freshness} />
               {freshness.learning ? ', newest ' : ' '}
               {freshness.last_updated && <Ago at={freshness.last_updated} />}
             </>
