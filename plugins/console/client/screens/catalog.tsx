@@ -211,11 +211,7 @@ const COLUMNS: Column<Table>[] = [
     label: texts.freshness,
     cellClass: 'wraps',
     cell: ({ freshness }) =>
-      freshness.schedule_id === null ? (
-        quiet(texts.notMonitored)
-      ) : (
-        <FreshnessStatus of={freshness} />
-      ),
+      freshness.schedule_id === null ? quiet(texts.notMonitored) : <FreshnessStatus of={freshness} />,
   },
   {
     label: texts.checks,
@@ -253,7 +249,7 @@ const COLUMNS: Column<Table>[] = [
   {
     label: 'Owner',
     className: 'roomy',
-    cell: ({ owners }) => <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>,
+    cell: ({ owners = [] }) => <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>,
   },
   { label: 'Updated', cell: table => <Ago at={table.freshness.last_updated} /> },
 ]

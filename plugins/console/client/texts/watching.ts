@@ -39,13 +39,6 @@ export const watchTexts = {
     not_null: 'Keys without NULL',
     unique: 'Keys without duplicates',
   },
-  recommended: {
-    validity: 'Recommended rules',
-    metric: 'Recommended metrics',
-    referential: 'References',
-    comparison: 'Comparisons',
-    freshness: 'Recommended schedules',
-  },
   reasons: {
     no_primary_key: 'without a primary key',
     composite_key: 'with a key of several columns, which a rule cannot compare',

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.tsx'
 import { useForm } from '../../forms/form.ts'
-import { buildBody, type FieldSpec } from '../../forms/schema.ts'
+import { buildBody, labelOf, type FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
@@ -205,8 +205,9 @@ function Counts({ watched }: { watched: Watched }) {
   const skipped = ROWS.flatMap(name => watched[name].skipped)
   const rows: CountRow[] = [
     ...ROWS.map(name => ({ name: watchTexts.rows[name], ...watched[name] })),
-    ...Object.entries(watched.recommended ?? {}).map(([name, created]) => ({
-      ...{ name: watchTexts.recommended[name as keyof typeof watchTexts.recommended] ?? name, created },
+    ...Object.entries(watched.recommended ?? {}).map(([type, created]) => ({
+      name: labelOf(type.toLowerCase()),
+      created,
     })),
   ]
   // One table without a key is skipped by two kinds of rules.
