@@ -76,7 +76,11 @@ export function Status({ status, word }: { status: string | null | undefined; wo
 }
 
 /** How fresh something is, or how much was learned of it. */
-export function FreshnessStatus({ of: { status, learning } }: { of: Pick<Table['freshness'], 'status' | 'learning'> }) {
+export function FreshnessStatus({
+  of: { status, learning },
+}: {
+  of: Pick<Table['freshness'], 'status' | 'learning'>
+}) {
   if (!learning) return <Status status={status} />
   return (
     <>
@@ -95,7 +99,12 @@ export function CheckCounts({ quality }: { quality: Table['quality'] }) {
   return (
     <>
       <Status status={isWrong ? 'failing' : 'passing'} word={texts.checksOf(first)} />
-      {Object.values(others).some(Boolean) && <span class="quiet"> {texts.checksOf(others)}</span>}
+      {Object.values(others).some(Boolean) && (
+        <>
+          {' '}
+          <span class="quiet nowrap">{texts.checksOf(others)}</span>
+        </>
+      )}
     </>
   )
 }

@@ -14,7 +14,7 @@ import { useRows } from '../parts/table/use-rows.ts'
 import { useSources } from '../parts/source-table.tsx'
 import { NameLink } from '../parts/table/name-link.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { CheckCounts, FreshnessStatus, Severity } from '../parts/status.tsx'
+import { CheckCounts, Severity, Status } from '../parts/status.tsx'
 import { Ago } from '../parts/time.tsx'
 import { texts } from '../texts.ts'
 
@@ -209,9 +209,13 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.freshness,
-    cellClass: 'wraps',
+    title: ({ freshness: { learning } }) => (learning ? texts.updatesSeen(learning) : ''),
     cell: ({ freshness }) =>
-      freshness.schedule_id === null ? quiet(texts.notMonitored) : <FreshnessStatus of={freshness} />,
+      freshness.schedule_id === null ? (
+        quiet(texts.notMonitored)
+      ) : (
+        <Status status={freshness.learning ? 'learning' : freshness.status} />
+      ),
   },
   {
     label: texts.checks,

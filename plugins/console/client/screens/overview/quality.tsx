@@ -3,18 +3,12 @@ import { withQuery } from '../../lib/router.ts'
 import { Help } from '../../parts/help.tsx'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
 import type { OverviewData } from './data.ts'
-import { overviewTexts as texts } from './texts.ts'
+import { hasHistory, overviewTexts as texts } from './texts.ts'
 
 const WIDTH = 300
 const HEIGHT = 60
 /** The lowest share that the line shows at least, so that small changes of good scores are seen and not blown up. */
 const DEFAULT_FLOOR = 80
-
-/** A score of one day says how the day is, not how good the data is. */
-const MIN_DAYS = 2
-
-const isScored = (scores: readonly (number | null)[]) =>
-  scores.filter(score => score !== null).length >= MIN_DAYS
 
 /** The history of a score as a line; gaps where nothing was watched. */
 export function ScoreLine({ scores, name }: { scores: readonly (number | null)[]; name: string }) {
@@ -66,9 +60,8 @@ export function Quality({
       </div>
       <div class="score">
         <p>
-          <span class="value">{texts.scoreOf(isScored(scores) ? score : null)}</span>
+          <span class="value">{texts.scoreOf(score, scores)}</span>
           <span>{watched === 0 ? texts.notScored : texts.today(affected, watched)}</span>
-          {watched > 0 && !isScored(scores) && <span>{texts.needsDays}</span>}
         </p>
         <ScoreLine scores={scores} name={name} />
         <p class="quiet">{texts.scoreText}</p>
@@ -144,11 +137,10 @@ export function ScoreCell({
 }: {
   of: { name: string; score: number | null; scores: readonly (number | null)[] }
 }) {
-  if (of.score !== null && !isScored(of.scores)) return <span class="quiet">{texts.tooFewDays}</span>
   return (
     <span class="score-cell">
-      <span>{texts.scoreOf(of.score)}</span>
-      <ScoreLine scores={of.scores} name={of.name} />
+      <span>{texts.scoreOf(of.score, of.scores)}</span>
+      {hasHistory(of.scores) && <ScoreLine scores={of.scores} name={of.name} />}
     </span>
   )
 }

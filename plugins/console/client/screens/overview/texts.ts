@@ -1,5 +1,9 @@
 import { countOf, formatNumber } from '../../lib/format.ts'
 
+/** Whether a score is of several days: that of one is 0 or 100 % by chance. */
+export const hasHistory = (scores: readonly (number | null)[]) =>
+  scores.filter(score => score !== null).length > 1
+
 /** The sentences of the overviews of a company and of a source, in English. */
 export const overviewTexts = {
   dimensions: {
@@ -17,7 +21,7 @@ export const overviewTexts = {
   reach: 'Reach',
   reachOf: (assets: number, downstream: number) =>
     `${countOf(assets, 'table')}${downstream > 0 ? `, ${formatNumber(downstream)} downstream` : ''}`,
-  downstream: (count: number) => (count === 0 ? 'nothing downstream' : `${formatNumber(count)} downstream`),
+  downstream: (count: number) => (count === 0 ? '' : `${formatNumber(count)} downstream`),
   owner: 'Owner',
   assignee: 'Assignee',
   unassigned: 'unassigned',
@@ -31,11 +35,10 @@ export const overviewTexts = {
   acknowledged: 'acknowledged',
   resolved: 'resolved',
   score: 'Quality score, last 30 days',
-  scoreOf: (score: number | null) => (score === null ? '–' : `${score} %`),
+  scoreOf: (score: number | null, scores: readonly (number | null)[]) =>
+    score === null ? '–' : hasHistory(scores) ? `${score} %` : 'one day so far',
   scoreText:
     'The share of days of watched tables on which no critical or warning alert about the table was open.',
-  tooFewDays: 'too few days',
-  needsDays: 'There is a score after two days.',
   notScored: 'Nothing is watched yet, so there is no score.',
   today: (affected: number, watched: number) =>
     `${affected === 0 ? 'None' : formatNumber(affected)} of ${countOf(watched, 'watched table')} ${affected > 1 ? 'have' : 'has'} an alert today.`,
