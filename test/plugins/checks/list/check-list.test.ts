@@ -15,6 +15,7 @@ interface ListedCheck {
   kind: string
   id: string
   name: string
+  table_path: string
   status: string
   last_checked_at: string | null
   open_alert_id: string | null
