@@ -21,7 +21,7 @@ export const costTexts = {
   /** What a scan read of the parts of a table. */
   partsRead: ({ total, read, rows_read: rows, rows_known: known }: PartsUse) =>
     `${formatNumber(read)} of ${countOf(total, 'part')} read with ${countOf(rows, 'row')}, ${countOf(known, 'row')} known`,
-  seconds: (milliseconds: number) => `${formatNumber(milliseconds / 1_000)} s`,
+  seconds: (milliseconds: number) => `took ${formatNumber(milliseconds / 1_000)} s`,
   usedBy: (scan: { checks: number; statements: number; rows: number; duration_ms: number }) =>
     `${countOf(scan.checks, 'check')}, ${countOf(scan.statements, 'statement')}, ${countOf(scan.rows, 'row')}, ${formatNumber(scan.duration_ms / 1_000)} s`,
   total: (statements: number, days: number) =>

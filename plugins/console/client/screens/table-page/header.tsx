@@ -107,9 +107,11 @@ function About({ table, reload }: TabProps) {
         </p>
       )}
       <p class="table-people">
-        <span class="quiet">{pageTexts.owner} </span>
         {owners.length > 0 ? (
-          <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>
+          <span>
+            <span class="quiet">{pageTexts.owner}</span>{' '}
+            <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>
+          </span>
         ) : (
           <span class="quiet">{pageTexts.noOwner}</span>
         )}
@@ -143,8 +145,12 @@ function Facts({ table }: { table: Table }) {
           ) : (
             <>
               <FreshnessStatus of={freshness} />
-              {freshness.learning ? ', newest ' : ' '}
-              {freshness.last_updated && <Ago at={freshness.last_updated} />}
+              {freshness.last_updated && (
+                <>
+                  {freshness.learning ? ', newest ' : ' '}
+                  <Ago at={freshness.last_updated} />
+                </>
+              )}
             </>
           )}
         </dd>
