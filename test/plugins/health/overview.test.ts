@@ -128,7 +128,7 @@ t.test('alerts are counted by day and by source, by what they are about, and so 
     freshness: { alerts: 2, severity: 'critical' },
     ...{ volume: { alerts: 1, severity: 'warning' }, schema: { alerts: 1, severity: 'warning' } },
     ...{ validity: { alerts: 1, severity: 'warning' }, pipelines: NO_ALERTS },
-    // Of the check that a contract relies on, which raises none of its own.
+    // The alert of a check that a contract relies on: the contract raises none of its own.
     contracts: { alerts: 1, severity: 'warning' },
   })
   for (const [dimension, count] of Object.entries({ freshness: 2, volume: 1, contracts: 2, pipelines: 0 })) {
