@@ -10,7 +10,13 @@ import { canWrite } from '../../lib/session.ts'
 import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { EngineLogo } from './engine-logo.tsx'
-import { discoveryField, nameFields, readConnectionFields, useSourceTypes, type SourceType } from './fields.ts'
+import {
+  discoveryField,
+  nameFields,
+  readConnectionFields,
+  useSourceTypes,
+  type SourceType,
+} from './fields.ts'
 import { ReadOnlyUser } from './read-only-user.tsx'
 import { UrlField } from './url-field.tsx'
 import { takesUrl } from './url-values.ts'

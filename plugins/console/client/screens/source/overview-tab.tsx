@@ -51,10 +51,7 @@ export function OverviewTab({ source, reload }: SourceTabProps) {
         {({ overview, usage }: Loading) => (
           <>
             <Facts source={source} open={overview.sources[0]} usage={usage} />
-            <OpenIncidents
-              overview={overview}
-              source={source.name}
-            />
+            <OpenIncidents overview={overview} source={source.name} />
             <div class="columns">
               <AlertBars overview={overview} source={source.name} />
               <Quality overview={overview} name={source.name} />
