@@ -5,8 +5,10 @@ import type { AssetExtension } from '../catalog/api.ts'
 import type { StatusCounts } from './types.ts'
 import type { CheckDeps } from './deps.ts'
 import {
+  describeCounts,
   judgeSourceHealth,
   sourcePartReading,
+  stateOf,
   tablePartReading,
   watchedParts,
   type PartCount,
@@ -57,7 +59,7 @@ export function qualityExtension({ kinds }: Pick<CheckDeps, 'kinds'>): AssetExte
 }
 
 /** The statuses of tables, the worst first, with the `status_rank` of the checks that make them so. */
-const RANKS: [Exclude<keyof StatusCounts, 'pending'>, ranks: string][] = [
+const RANKS: [Exclude<keyof StatusCounts, 'pending' | 'learning'>, ranks: string][] = [
   ['failing', '1'],
   ['error', '2'],
   ['passing', '3, 4, 6'],
@@ -84,32 +86,27 @@ function qualityCondition(kinds: Kinds, statuses: readonly string[]): string {
 
 function sourceFields(tally: StatusCounts) {
   const status = statusOf(tally)
-  const { passing, failing, error } = tally
   return {
     data_quality_status: status,
     data_quality_message:
-      status === 'none'
-        ? 'No check has run yet: make a rule or a metric'
-        : `${passing} checks pass, ${failing} fail, ${error} could not run`,
+      status === 'none' ? 'No check has run yet: make a rule or a metric' : describeCounts(tally),
   }
 }
 
 function statusOf({
   passing,
+  learning,
   failing,
   error,
-}: Omit<StatusCounts, 'pending'>): 'passing' | 'failing' | 'error' | 'none' {
+}: StatusCounts): 'passing' | 'failing' | 'error' | 'none' {
   if (failing > 0) return 'failing'
   if (error > 0) return 'error'
-  return passing > 0 ? 'passing' : 'none'
+  return passing + learning > 0 ? 'passing' : 'none'
 }
 
 /** Adds up checks by how they did last. Freshness is not among them: it has fields of its own. */
 function sumChecks(counted: readonly PartCount[]): StatusCounts {
-  const tally: StatusCounts = { passing: 0, failing: 0, error: 0, pending: 0 }
-  for (const { part, status, count } of counted)
-    if (part !== 'freshness') tally[status === null ? 'pending' : OUTCOMES[status]] += count
+  const tally: StatusCounts = { passing: 0, learning: 0, failing: 0, error: 0, pending: 0 }
+  for (const each of counted) if (each.part !== 'freshness') tally[stateOf(each)] += each.count
   return tally
 }
-
-const OUTCOMES = { pass: 'passing', warning: 'passing', fail: 'failing', error: 'error' } as const

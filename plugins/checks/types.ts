@@ -44,9 +44,11 @@ export interface AssetCheckOptions {
   onProgress?(percent: number): Promise<boolean>
 }
 
-/** Active checks by how they did last; those that have not run are in none. A warning is no failure. */
+/** Active checks by how they did last. A warning is no failure. */
 export interface StatusCounts {
   passing: number
+  /** Nothing was learned yet that could judge their last values. */
+  learning: number
   failing: number
   error: number
   /** Active checks without a result. */

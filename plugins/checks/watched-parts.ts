@@ -65,7 +65,8 @@ export function sourcePartReading(
 /** From best to worst: the worst of several checks counts. */
 const STATES: readonly WatchedState[] = ['passing', 'learning', 'pending', 'error', 'failing']
 
-function stateOf({ status, isLearning }: PartCount): WatchedState {
+/** How checks did last that are counted together. */
+export function stateOf({ status, isLearning }: PartCount): WatchedState {
   if (status === 'error') return 'error'
   if (status === null) return 'pending'
   return status === 'fail' ? 'failing' : isLearning ? 'learning' : 'passing'
@@ -87,10 +88,22 @@ export function watchedParts(counts: readonly PartCount[]): WatchedParts {
   }
 }
 
+/** Counts of checks in words: what is wrong first, and nothing of what there is none. */
+export function describeCounts({ passing, learning, failing, error, pending }: StatusCounts): string {
+  const words = [
+    failing > 0 && `${failing} fail`,
+    error > 0 && `${error} could not run`,
+    passing > 0 && `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`,
+    learning > 0 && `${learning} learning`,
+    pending > 0 && `${pending} not yet run`,
+  ]
+  return words.filter(Boolean).join(', ') || 'no check watches it'
+}
+
 /** Whether all tables of a source are known to be fine. */
 export function judgeSourceHealth(
   counts: readonly PartCount[],
-  { passing, failing, error, pending }: StatusCounts,
+  tally: StatusCounts,
   tables: number,
 ): SourceHealth {
   const freshness = counts.filter(({ part }) => part === 'freshness')
@@ -98,28 +111,19 @@ export function judgeSourceHealth(
   const volume = counts.filter(({ part }) => part === 'volume')
   const counted = volume.reduce((sum, each) => sum + each.tables, 0)
   const watched = { tables, freshness: Math.min(tables, scheduled), volume: Math.min(tables, counted) }
-  const having = (state: WatchedState, some = freshness) =>
-    some.reduce((sum, each) => sum + (stateOf(each) === state ? each.count : 0), 0)
+  const having = (state: WatchedState) =>
+    freshness.reduce((sum, each) => sum + (stateOf(each) === state ? each.count : 0), 0)
   const stale = having('failing')
   const unread = having('error')
   const unknown = having('pending')
-  const learning = having('learning', volume)
   const missing = (['freshness', 'volume'] as const).filter(part => watched[part] < tables)
-  const isFailing = failing + error + stale + unread > 0
-  const isKnown = tables > 0 && pending + unknown + learning === 0 && missing.length === 0
+  const isFailing = tally.failing + tally.error + stale + unread > 0
+  const isKnown = tables > 0 && tally.pending + tally.learning + unknown === 0 && missing.length === 0
   const headline = [
-    [
-      failing > 0 && `${failing} fail`,
-      error > 0 && `${error} could not run`,
-      passing > 0 && `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`,
-      pending > 0 && `${pending} not yet run`,
-    ]
-      .filter(Boolean)
-      .join(', ') || 'no check watches it',
+    describeCounts(tally),
     stale > 0 && `${stale} of ${tables} tables are stale`,
     unread > 0 && `the freshness of ${unread} could not be checked`,
     unknown > 0 && `the freshness of ${unknown} is not known yet`,
-    learning > 0 && `the volume of ${learning} is learning`,
     ...missing.map(part => `${part} is not watched in ${tables - watched[part]} of ${tables} tables`),
   ]
   return {

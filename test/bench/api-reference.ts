@@ -36,7 +36,8 @@ const ASSET = `
     t.created_at, t.updated_at, t.partitioning, t.window_setting, q.*, f.*, c.worst, l.*, o.owners
   from tables t join sources s on s.id = t.source_id
   cross join lateral (
-    select count(*) filter (where status in ('pass', 'warning')) as passing, count(*) filter (where status is null) as pending,
+    select count(*) filter (where status in ('pass', 'warning') and not is_learning) as passing,
+      count(*) filter (where status in ('pass', 'warning') and is_learning) as learning, count(*) filter (where status is null) as pending,
       count(*) filter (where status = 'fail') as failing, count(*) filter (where status = 'error') as errors,
       max(case when status = 'fail' then 4 when status = 'error' then 3 when status is null then 2
         when is_learning then 1 else 0 end)
@@ -179,9 +180,9 @@ function ruleOf(row: RuleRow): object {
 /** The same sentence as the product's, for what the data of the benchmark has. */
 function healthOf(
   row: AssetRow,
-  counts: { passing: number; failing: number; error: number; pending: number },
+  counts: { passing: number; learning: number; failing: number; error: number; pending: number },
 ) {
-  const { passing, failing, error, pending } = counts
+  const { passing, learning, failing, error, pending } = counts
   const STATES = ['passing', 'learning', 'pending', 'error', 'failing']
   const key = row.constraints.find(({ type, columns }) => type === 'primary_key' && columns.length === 1)
   const named = {
@@ -202,7 +203,7 @@ function healthOf(
   const missing = Object.entries(watched).flatMap(([part, state]) => (state === 'not_watched' ? [part] : []))
   const isFailing = failing + error > 0 || freshness === 'failing' || freshness === 'error'
   const isKnown =
-    pending === 0 &&
+    pending + learning === 0 &&
     !Object.values(watched).some(
       state => state === 'pending' || state === 'learning' || state === 'not_watched',
     )
@@ -210,9 +211,10 @@ function healthOf(
     failing && `${failing} fail`,
     error && `${error} could not run`,
     passing &&
-      (failing + error + pending === 0
+      (failing + error + learning + pending === 0
         ? `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`
         : `${passing} pass`),
+    learning && `${learning} learning`,
   ]
   const parts =
     missing.length > 0 ? [`${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not watched`] : []
@@ -224,10 +226,14 @@ function healthOf(
 }
 
 function assetOf(row: AssetRow): object {
-  const [passing, failing, error, pending] = [row.passing, row.failing, row.errors, row.pending].map(
-    Number,
-  ) as [number, number, number, number]
-  const status = failing ? 'failing' : error ? 'error' : passing ? 'passing' : 'none'
+  const [passing, learning, failing, error, pending] = [
+    row.passing,
+    row.learning,
+    row.failing,
+    row.errors,
+    row.pending,
+  ].map(Number) as [number, number, number, number, number]
+  const status = failing ? 'failing' : error ? 'error' : passing + learning ? 'passing' : 'none'
   return {
     id: row.id,
     qualified_name: row.qualified_name,
@@ -257,7 +263,7 @@ function assetOf(row: AssetRow): object {
           : null,
       schedule_id: row.schedule_id,
     },
-    quality: { status, passing, failing, error, pending },
+    quality: { status, passing, learning, failing, error, pending },
     schema_change_status: [null, 'low', 'medium', 'high'][row.worst ?? 0] ?? 'none',
     owners: row.owners,
     last_scan:
@@ -271,7 +277,7 @@ function assetOf(row: AssetRow): object {
             bytes: Number(row.last_bytes),
             duration_ms: Number(row.last_milliseconds),
           },
-    health: healthOf(row, { passing, failing, error, pending }),
+    health: healthOf(row, { passing, learning, failing, error, pending }),
     tags: row.tags,
     created_at: row.created_at,
     updated_at: row.updated_at,

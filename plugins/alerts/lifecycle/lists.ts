@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts'
 import { Alert, AlertTransition, ALERT_STATUSES, NEWEST_FIRST } from '../models.ts'
 import { findAlert } from './find-alert.ts'
 import { countAlerts, sumCounts } from './health.ts'
-import { dimensionSql } from './overview.ts'
+import { dimensionsSql } from './overview.ts'
 import { filterByAssignee } from '../people/assignee.ts'
 import {
   InboxAlert,
@@ -78,8 +78,8 @@ const DESTINATION_NAME = `(
 /** What filters that name an asset or an owner mean. */
 interface ResolvedFilters {
   assetId: string | undefined
-  /** What an alert is about, in SQL; only where the filters ask. */
-  dimension: string | undefined
+  /** What an alert is about, an array in SQL; only where the filters ask. */
+  dimensions: string | undefined
   owned: Awaited<ReturnType<OwnerLookup['ownedAssetsQuery']>> | undefined
 }
 
@@ -89,7 +89,7 @@ async function resolveFilters(
   { asset_id: asset, dimension, owner }: AlertFilters,
 ): Promise<ResolvedFilters> {
   return {
-    dimension: dimension && dimensionSql(kinds, 'alerts'),
+    dimensions: dimension && dimensionsSql(kinds, 'alerts'),
     assetId: asset && ((await assets?.resolveId(trx, asset)) ?? asset),
     owned: owner === undefined ? undefined : await owners?.ownedAssetsQuery(trx, owner),
   }
@@ -98,14 +98,14 @@ async function resolveFilters(
 function filterAlerts<Row extends Alert>(
   query: QueryBuilder<Row, Row[]>,
   filters: AlertFilters,
-  { assetId, dimension, owned }: ResolvedFilters,
+  { assetId, dimensions, owned }: ResolvedFilters,
   who: Caller,
 ) {
   const { status, severity, event_type: kind, delivery_failed: deliveryFailed } = filters
   if (status) void query.whereIn('status', status)
   if (severity) void query.whereIn('severity', severity)
   if (kind) void query.whereIn('kind', kind)
-  if (dimension) void query.whereRaw(`${dimension} = any(?)`, [filters.dimension])
+  if (dimensions) void query.whereRaw(`${dimensions} && cast(? as text[])`, [filters.dimension])
   if (deliveryFailed !== undefined) void query.where({ deliveryFailed })
   if (assetId) void query.where(either => void either.where({ assetId }).orWhere({ sourceId: assetId }))
   if (owned)

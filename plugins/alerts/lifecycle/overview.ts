@@ -20,7 +20,7 @@ const OF_SYMPTOMS: Partial<Record<Symptom, Dimension>> = {
  * within a statement: the registry takes small letters, digits and underscores only.
  * @param alerts what the statement calls them
  */
-export function dimensionSql(kinds: Kinds, alerts: string): string {
+function dimensionSql(kinds: Kinds, alerts: string): string {
   const byDimension = Map.groupBy(kinds.all(), ({ name, symptom }) =>
     name === 'contract_violation' ? 'contracts' : typeof symptom === 'string' && OF_SYMPTOMS[symptom],
   )
@@ -33,6 +33,15 @@ export function dimensionSql(kinds: Kinds, alerts: string): string {
   const routine = routineNames(kinds).map(name => `when ${alerts}.kind = '${name}' then null`)
   return `case ${[...routine, ...cases].join(' ')}
     when ${alerts}.event #>> '{details,metric_type}' = 'row_count' then 'volume' else 'validity' end`
+}
+
+/**
+ * All dimensions of alerts, an array in SQL: one whose check a contract relies on is about that contract, too. Contracts
+ * raise no alert of their own then.
+ */
+export function dimensionsSql(kinds: Kinds, alerts: string): string {
+  return `array_remove(array[${dimensionSql(kinds, alerts)},
+    case when ${alerts}.event #> '{details,contracts}' is not null then 'contracts' end], null)`
 }
 
 const IN_SCOPE = `(cast(:assetId as uuid) is null or a.asset_id = :assetId or a.source_id = :assetId)`
@@ -51,7 +60,7 @@ const medianMinutes = (from: string, to: string) =>
   `(percentile_cont(0.5) within group (order by extract(epoch from i.${to} - i.${from}) / 60)
     filter (where i.${to} >= :since))::float`
 
-/** Counts alerts by day and by source, and reads incidents: in four statements. */
+/** Counts alerts by day, each once, and by source, and reads incidents: in four statements. */
 export async function readAlertOverview(
   trx: Transaction,
   kinds: Kinds,
@@ -70,8 +79,8 @@ export async function readAlertOverview(
   )
   const open = await rows<AlertOverview['open'][number]>(
     trx,
-    `select a.source_id, ${dimension} as dimension, a.severity, count(*)::int as count
-       from alerts a where ${counted} and a.status in ('triggered', 'acknowledged') group by 1, 2, 3`,
+    `select a.source_id, dimension, a.severity, count(*)::int as count
+       from alerts a cross join lateral unnest(${dimensionsSql(kinds, 'a')}) dimension where ${counted} and a.status in ('triggered', 'acknowledged') group by 1, 2, 3`,
     scope,
   )
   const incidents = await rows<WorstIncident & { total: number }>(

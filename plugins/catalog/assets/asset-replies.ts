@@ -111,7 +111,7 @@ export const sourceRecord = exampleRecord({
   intelligence_status: Joi.valid('disabled').example('disabled'),
   intelligence_message: sentence.example('Not part of this version'),
   data_quality_status: Joi.valid('passing', 'failing', 'error', 'none').example('passing'),
-  data_quality_message: sentence.example('5 checks pass, 0 fail, 0 could not run'),
+  data_quality_message: sentence.example('1 fail, 5 checks pass, 2 learning'),
   health: record({
     status: healthStatus,
     headline: text,
@@ -251,10 +251,11 @@ export const tableRecord = exampleRecord({
   quality: record({
     status: Joi.valid('passing', 'failing', 'error', 'none'),
     passing: count.description('Active checks that passed last.'),
+    learning: count.description('Active checks that learn what is usual.'),
     failing: count,
     error: count.description('Checks that could not run.'),
     pending: count.description('Active checks that have no result yet.'),
-  }).example({ status: 'passing', passing: 5, failing: 0, error: 0, pending: 0 }),
+  }).example({ status: 'passing', passing: 5, learning: 0, failing: 0, error: 0, pending: 0 }),
   health: record({
     status: healthStatus,
     headline: text,

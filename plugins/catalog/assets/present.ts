@@ -249,7 +249,7 @@ const UNWATCHED_FRESHNESS = {
   learning: null,
   schedule_id: null,
 }
-const NO_QUALITY = { status: 'none', passing: 0, failing: 0, error: 0, pending: 0 }
+const NO_QUALITY = { status: 'none', passing: 0, learning: 0, failing: 0, error: 0, pending: 0 }
 
 /** The record of a table in lists, without what needs its columns. */
 export function presentListedTable(

@@ -14,7 +14,7 @@ export interface WatchedParts {
 
 /** What features say of a table that its health is made of. */
 export interface JudgedFields {
-  quality?: { passing: number; failing: number; error: number; pending: number }
+  quality?: { passing: number; learning: number; failing: number; error: number; pending: number }
   freshness?: { status: 'fresh' | 'stale' | 'unknown'; learning: { seen: number; needed: number } | null }
   watched?: WatchedParts
 }
@@ -42,7 +42,7 @@ export interface SourceHealth {
   watched: { tables: number; freshness: number; volume: number }
 }
 
-const NO_CHECKS = { passing: 0, failing: 0, error: 0, pending: 0 }
+const NO_CHECKS = { passing: 0, learning: 0, failing: 0, error: 0, pending: 0 }
 const UNWATCHED: WatchedParts = { freshness: null, volume: null, uniques: {} }
 
 /**
@@ -63,7 +63,7 @@ export function judgeTableHealth(
   }
   const states = Object.values(watched)
   const isFailing = quality.failing + quality.error > 0 || states.some(isBad)
-  const isKnown = quality.pending === 0 && !states.some(isUnknown)
+  const isKnown = quality.pending + quality.learning === 0 && !states.some(isUnknown)
   return {
     status: isFailing ? 'failing' : isKnown ? 'fine' : 'unknown',
     headline: [describeChecks(quality), ...describeParts(watched, freshness)].join('; '),
@@ -83,14 +83,15 @@ function freshnessState({ freshness: state }: WatchedParts, shown: JudgedFields[
   return state === 'passing' && shown?.status !== 'fresh' ? 'pending' : state
 }
 
-function describeChecks({ passing, failing, error, pending }: typeof NO_CHECKS): string {
+function describeChecks({ passing, learning, failing, error, pending }: typeof NO_CHECKS): string {
   const parts = [
     failing > 0 && `${failing} fail`,
     error > 0 && `${error} could not run`,
     passing > 0 &&
-      (failing + error + pending === 0
+      (failing + error + learning + pending === 0
         ? `${passing} ${passing === 1 ? 'check passes' : 'checks pass'}`
         : `${passing} pass`),
+    learning > 0 && `${learning} learning`,
     pending > 0 && `${pending} not yet run`,
   ].filter(part => part !== false)
   return parts.length === 0 ? 'no check watches it' : parts.join(', ')
@@ -108,7 +109,6 @@ function describeParts(watched: TableHealth['watched'], freshness: JudgedFields[
     ...(watched.freshness === 'learning' && learning
       ? [`freshness is learning, ${learning.seen} of ${learning.needed} updates`]
       : []),
-    ...(watched.volume === 'learning' ? ['volume is learning'] : []),
     ...(unwatched.length > 0 ? [`${listWords(unwatched)} ${areWords(unwatched)} not watched`] : []),
   ]
 }

@@ -69,19 +69,20 @@ export const texts = {
   discover: 'Discover now',
   testConnection: 'Test connection',
   notMonitored: 'not watched',
-  learningOf: (learning: { seen: number; needed: number } | null) =>
-    learning ? `learning, ${learning.seen} of ${learning.needed} updates` : undefined,
+  updatesSeen: ({ seen, needed }: { seen: number; needed: number }) => `${seen} of ${needed} updates`,
   partlyWatched: (status: string, { freshness, tables }: { freshness: number; tables: number }) =>
     freshness < tables ? `${status}, ${freshness} of ${tables} watched` : status,
   rowsFrom: { engine: 'as the database estimates', row_count: 'by a row count', profile: 'by a profile' },
   checksOf: ({
-    passing,
-    failing,
-    error,
-    pending,
-  }: Record<'passing' | 'failing' | 'error' | 'pending', number>) =>
+    passing = 0,
+    learning = 0,
+    failing = 0,
+    error = 0,
+    pending = 0,
+  }: Partial<Record<'passing' | 'learning' | 'failing' | 'error' | 'pending', number>>) =>
     [
       passing && `${passing} pass`,
+      learning && `${learning} learning`,
       failing && `${failing} fail`,
       error && `${error} in error`,
       pending && `${pending} not yet run`,

@@ -31,7 +31,7 @@ export function suggestLength({ column, profile, values, isSampled }: ProfiledCo
   return {
     config: { pattern: `^.{${length},}` },
     confidence: confidenceAfter(values, isSampled ? 0.9 : 0.95),
-    reason: `None of ${formatCount(values)} values of ${column.name} has fewer than ${minLength} characters, and one that was cut has.`,
+    reason: `All ${formatCount(values)} values of ${column.name} have at least ${minLength} characters, so a much shorter one was cut.`,
     basis: ['profiles'],
     evidence: { values, min_length: minLength, max_length: maxLength, is_sampled: isSampled },
     isQuietByProfile: !isSampled,

@@ -10,7 +10,7 @@ const counted = (
   ...{ owner: 'x', part, columnName: null, status, isLearning: false, count, tables: count },
   ...more,
 })
-const passing = (count: number) => ({ passing: count, failing: 0, error: 0, pending: 0 })
+const passing = (count: number) => ({ passing: count, learning: 0, failing: 0, error: 0, pending: 0 })
 
 t.test('of several checks of one part the worst counts', async t => {
   t.same(
@@ -56,9 +56,9 @@ t.test('a source is fine only where each of its tables is watched', async t => {
     headline: '1 fail, 2 checks pass; 1 of 2 tables are stale; the freshness of 1 could not be checked',
   })
   const young = [counted('freshness', 'pass', 2), counted('volume', 'pass', 2, { isLearning: true })]
-  t.match(judgeSourceHealth(young, passing(2), 2), {
+  t.match(judgeSourceHealth(young, { ...passing(2), learning: 2 }, 2), {
     status: 'unknown',
-    headline: '2 checks pass; the volume of 2 is learning',
+    headline: '2 checks pass, 2 learning',
   })
   t.match(judgeSourceHealth([], passing(0), 0), { status: 'unknown', headline: 'no check watches it' })
 })

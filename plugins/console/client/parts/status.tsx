@@ -76,15 +76,36 @@ export function Status({ status, word }: { status: string | null | undefined; wo
   return <span class={`status ${toneOf(status)}`}>{text}</span>
 }
 
-/** How many checks do what: what is wrong in a pill, before the others. */
-export function CheckCounts({ quality }: { quality: Table['quality'] }) {
-  const { failing, error, ...others } = quality
-  if (failing + error === 0) return <Status status={quality.status} word={texts.checksOf(quality)} />
-  const rest = others.passing + others.pending
+/** How fresh something is, or how much was learned of it. */
+export function FreshnessStatus({
+  of: { status, learning },
+}: {
+  of: Pick<Table['freshness'], 'status' | 'learning'>
+}) {
+  if (!learning) return <Status status={status} />
   return (
     <>
-      <Status status="failing" word={texts.checksOf({ failing, error, passing: 0, pending: 0 })} />
-      {rest > 0 && <span class="quiet"> {texts.checksOf({ ...others, failing: 0, error: 0 })}</span>}
+      <Status status="learning" /> <span class="quiet">{texts.updatesSeen(learning)}</span>
+    </>
+  )
+}
+
+/** How many checks do what: what is wrong in a pill, else what passes, before the others. */
+export function CheckCounts({ quality }: { quality: Table['quality'] }) {
+  const { passing, learning, failing, error, pending } = quality
+  const isWrong = failing + error > 0
+  const first = isWrong ? { failing, error } : { passing }
+  const others = { ...(isWrong && { passing }), learning, pending }
+  if (!isWrong && passing === 0) return <Status status={null} word={texts.checksOf(others)} />
+  return (
+    <>
+      <Status status={isWrong ? 'failing' : 'passing'} word={texts.checksOf(first)} />
+      {Object.values(others).some(Boolean) && (
+        <>
+          {' '}
+          <span class="quiet nowrap">{texts.checksOf(others)}</span>
+        </>
+      )}
     </>
   )
 }

@@ -209,12 +209,12 @@ const COLUMNS: Column<Table>[] = [
   },
   {
     label: texts.freshness,
-    cellClass: 'wraps',
+    title: ({ freshness: { learning } }) => (learning ? texts.updatesSeen(learning) : ''),
     cell: ({ freshness }) =>
       freshness.schedule_id === null ? (
         quiet(texts.notMonitored)
       ) : (
-        <Status status={freshness.status} word={texts.learningOf(freshness.learning)} />
+        <Status status={freshness.learning ? 'learning' : freshness.status} />
       ),
   },
   {
@@ -249,6 +249,11 @@ const COLUMNS: Column<Table>[] = [
           <bdi>{tag}</bdi>
         </button>
       )),
+  },
+  {
+    label: 'Owner',
+    className: 'roomy',
+    cell: ({ owners = [] }) => <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>,
   },
   { label: 'Updated', cell: table => <Ago at={table.freshness.last_updated} /> },
 ]

@@ -8,7 +8,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { SeriesChart } from '../parts/series-chart.tsx'
 import { loadFreshnessSeries, readHours, type PageRequest } from '../parts/series.ts'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Status } from '../parts/status.tsx'
+import { FreshnessStatus } from '../parts/status.tsx'
 import { WeekClock } from './schedule/week-clock.tsx'
 import { texts } from '../texts.ts'
 import { watchTexts } from '../texts/watching.ts'
@@ -81,7 +81,7 @@ export function FreshnessTab({ table, reload }: TabProps) {
             <div>
               <dt>{texts.status}</dt>
               <dd>
-                <Status status={found.status} word={texts.learningOf(found.learning)} />
+                <FreshnessStatus of={found} />
               </dd>
             </div>
             <div>

@@ -7,7 +7,7 @@ const KEYED = {
 }
 const KEYLESS = { kind: 'table' as const, constraints: [] }
 const quality = (passing: number, more: Partial<JudgedFields['quality']> = {}) => ({
-  ...{ passing, failing: 0, error: 0, pending: 0 },
+  ...{ passing, learning: 0, failing: 0, error: 0, pending: 0 },
   ...more,
 })
 const FRESH = { status: 'fresh' as const, learning: null }
@@ -25,6 +25,11 @@ t.test('a table is fine only where freshness, volume and keys are watched and pa
     status: 'unknown',
     headline: '7 checks pass; keys are not watched',
   })
+  t.match(
+    judgeTableHealth(KEYLESS, { ...all, quality: quality(6, { learning: 1 }) }, false),
+    { status: 'unknown', headline: '6 pass, 1 learning' },
+    'a check that learns has judged nothing',
+  )
   const checked = { ...all, watched: { ...WATCHED, uniques: { id: 'passing' as const } } }
   t.match(judgeTableHealth(KEYED, checked, false), { status: 'fine', watched: { keys: 'passing' } })
   t.match(
@@ -47,11 +52,11 @@ t.test('the headline says what is not watched, and what is not known yet', async
   t.equal(headline({}), 'no check watches it; freshness and volume are not watched')
   t.equal(
     headline({
-      quality: quality(1),
+      quality: quality(1, { learning: 1 }),
       freshness: { status: 'unknown', learning: { seen: 3, needed: 7 } },
       watched: { ...WATCHED, freshness: 'pending', volume: 'learning' },
     }),
-    '1 check passes; freshness is learning, 3 of 7 updates; volume is learning',
+    '1 pass, 1 learning; freshness is learning, 3 of 7 updates',
   )
 })
 

@@ -112,7 +112,7 @@ t.test('checks are sorted by each of their columns, also where they are searched
 })
 
 t.test('the checks of all kinds are one list, by the ids of their own endpoints', async t => {
-  const { asset, rule, metric, grouped, reference, orders, run } = await shopWorld(t)
+  const { tenant, asset, rule, metric, grouped, reference, orders, run } = await shopWorld(t)
   const pending = await list(asset.id)
   t.match(pending.body.pagination, { total: 4, limit: 50, offset: 0, has_more: false })
   t.strictSame(
@@ -153,6 +153,14 @@ t.test('the checks of all kinds are one list, by the ids of their own endpoints'
   })
   t.match(ofGroups, { name: 'row_count on orders', column_name: null, status: 'learning', points: [] })
   t.type(ofGroups?.last_checked_at, 'string', 'a metric by groups has no series, but has run')
+  const { quality } = (
+    await tenant.ask('GET', `/api/v1/assets/${encodeURIComponent(String(orders.qualified_name))}`)
+  ).body
+  t.strictSame(
+    quality,
+    { status: 'failing', passing: 0, learning: 2, failing: 2, error: 0, pending: 0 },
+    'what learns counts as no pass',
+  )
   t.match(ofReference, {
     ...{ name: 'Orders have customers', type: 'referential', column_name: 'customer_id', status: 'failing' },
     ...{ severity: 'warning', points: [{ value: 1, status: 'failing' }] },

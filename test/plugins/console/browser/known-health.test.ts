@@ -78,7 +78,7 @@ if (stage) {
     t.equal(await page.locator('h1 .shape.unknown').count(), 1)
     await page.goto(new URL(pathOf('fewer'), page.url()).href)
     await ready(page)
-    t.match(await page.locator('h1').innerText(), /freshness is learning, 2 of 7 updates/)
+    t.match(await page.locator('h1').innerText(), /fewer: 1 learning; freshness is learning, 2 of 7 updates/)
   })
 
   t.test('a table that was just watched has a threshold, a chart and a clock', async t => {

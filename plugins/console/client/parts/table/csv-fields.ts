@@ -31,6 +31,7 @@ const tables: readonly CsvField<Table>[] = [
   ['freshness', table => (table.freshness.schedule_id === null ? 'not watched' : table.freshness.status)],
   ['checks', table => table.quality.status],
   ['passing', table => table.quality.passing],
+  ['learning', table => table.quality.learning],
   ['failing', table => table.quality.failing],
   ['in_error', table => table.quality.error],
   ['not_yet_run', table => table.quality.pending],

@@ -1,4 +1,4 @@
-import { formatDay, formatNumber, formatSpan, startOfDay } from '../../lib/format.ts'
+import { formatDay, formatNumber, startOfDay } from '../../lib/format.ts'
 import { Help } from '../../parts/help.tsx'
 import { alertsAddress, ANY_DIMENSION, DIMENSIONS, type OverviewData } from './data.ts'
 import { overviewTexts as texts } from './texts.ts'
@@ -49,23 +49,8 @@ export function AlertBars({ overview, source }: { overview: OverviewData; source
             </a>
           ))}
         </figcaption>
-        <Times overview={overview} />
       </figure>
     </section>
-  )
-}
-
-/** How long incidents took, where there were some. */
-function Times({ overview }: { overview: OverviewData }) {
-  const times = [
-    [texts.noticed, overview.minutes_to_detect],
-    [texts.acknowledged, overview.minutes_to_acknowledge],
-    [texts.resolved, overview.minutes_to_resolve],
-  ] as const
-  const known = times.filter((time): time is (typeof times)[number] & [string, number] => time[1] !== null)
-  if (known.length === 0) return null
-  return (
-    <p class="quiet times">{`${texts.medians}: ${known.map(([what, minutes]) => `${what} after ${formatSpan(60 * minutes)}`).join(', ')}`}</p>
   )
 }
 

@@ -1,3 +1,4 @@
+import { formatSpan } from '../../lib/format.ts'
 import { withQuery } from '../../lib/router.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
 import { Shape, Status, toneOf } from '../../parts/status.tsx'
@@ -9,19 +10,19 @@ type Incident = OverviewData['incidents'][number]
 
 /** The worst open incidents, each with what it hits and who takes care of it. */
 export function OpenIncidents({
-  incidents,
-  total,
+  overview,
   source,
 }: {
-  incidents: readonly Incident[]
-  total: number
+  overview: OverviewData
   /** The name of the source to which they are limited. */
   source?: string
 }) {
+  const { incidents, total_incidents: total } = overview
   return (
     <section>
       <div class="section-head">
         <h2>{texts.incidents}</h2>
+        <Times overview={overview} />
         {total > 0 && (
           <a href={withQuery('/incidents', { table: source ?? null })}>{texts.allIncidents(total)}</a>
         )}
@@ -40,6 +41,19 @@ export function OpenIncidents({
       )}
     </section>
   )
+}
+
+/** How long incidents took, where there were some. */
+function Times({ overview }: { overview: OverviewData }) {
+  const times = [
+    [texts.noticed, overview.minutes_to_detect],
+    [texts.acknowledged, overview.minutes_to_acknowledge],
+    [texts.resolved, overview.minutes_to_resolve],
+  ] as const
+  const known = times.flatMap(([what, minutes]) =>
+    minutes === null ? [] : `${what} after ${formatSpan(60 * minutes)}`,
+  )
+  return known.length > 0 && <span class="quiet">{`${texts.medians}: ${known.join(', ')}`}</span>
 }
 
 const COLUMNS: Column<Incident>[] = [

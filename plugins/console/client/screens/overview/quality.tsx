@@ -3,7 +3,7 @@ import { withQuery } from '../../lib/router.ts'
 import { Help } from '../../parts/help.tsx'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
 import type { OverviewData } from './data.ts'
-import { overviewTexts as texts } from './texts.ts'
+import { hasHistory, overviewTexts as texts } from './texts.ts'
 
 const WIDTH = 300
 const HEIGHT = 60
@@ -60,7 +60,7 @@ export function Quality({
       </div>
       <div class="score">
         <p>
-          <span class="value">{texts.scoreOf(score)}</span>
+          <span class="value">{texts.scoreOf(score, scores)}</span>
           <span>{watched === 0 ? texts.notScored : texts.today(affected, watched)}</span>
         </p>
         <ScoreLine scores={scores} name={name} />
@@ -139,8 +139,8 @@ export function ScoreCell({
 }) {
   return (
     <span class="score-cell">
-      <span>{texts.scoreOf(of.score)}</span>
-      <ScoreLine scores={of.scores} name={of.name} />
+      <span>{texts.scoreOf(of.score, of.scores)}</span>
+      {hasHistory(of.scores) && <ScoreLine scores={of.scores} name={of.name} />}
     </span>
   )
 }

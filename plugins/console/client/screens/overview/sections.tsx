@@ -13,10 +13,9 @@ import { SourceGrid } from './source-grid.tsx'
  *   raised
  */
 export function Sections({ overview, attention }: { overview: OverviewData; attention: ComponentChildren }) {
-  const { incidents, total_incidents: total } = overview
   return (
     <>
-      {total === 0 && attention ? (
+      {overview.total_incidents === 0 && attention ? (
         <section>
           <div class="section-head">
             <h2>{texts.attentionList}</h2>
@@ -24,7 +23,7 @@ export function Sections({ overview, attention }: { overview: OverviewData; atte
           {attention}
         </section>
       ) : (
-        <OpenIncidents incidents={incidents} total={total} />
+        <OpenIncidents overview={overview} />
       )}
       <div class="columns">
         <AlertBars overview={overview} />

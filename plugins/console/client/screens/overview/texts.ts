@@ -1,5 +1,9 @@
 import { countOf, formatNumber } from '../../lib/format.ts'
 
+/** Whether a score is of several days: that of one is 0 or 100 % by chance. */
+export const hasHistory = (scores: readonly (number | null)[]) =>
+  scores.filter(score => score !== null).length > 1
+
 /** The sentences of the overviews of a company and of a source, in English. */
 export const overviewTexts = {
   dimensions: {
@@ -17,7 +21,7 @@ export const overviewTexts = {
   reach: 'Reach',
   reachOf: (assets: number, downstream: number) =>
     `${countOf(assets, 'table')}${downstream > 0 ? `, ${formatNumber(downstream)} downstream` : ''}`,
-  downstream: (count: number) => (count === 0 ? 'nothing downstream' : `${formatNumber(count)} downstream`),
+  downstream: (count: number) => (count === 0 ? '' : `${formatNumber(count)} downstream`),
   owner: 'Owner',
   assignee: 'Assignee',
   unassigned: 'unassigned',
@@ -26,12 +30,13 @@ export const overviewTexts = {
   noAlerts: 'No alert was opened in the last 30 days.',
   dayOf: (day: string, parts: string) => `${day}: ${parts}`,
   mostOfDay: (most: number) => `${formatNumber(most)} on the worst day`,
-  medians: 'Incidents, median',
+  medians: 'Median of 30 days',
   noticed: 'noticed',
   acknowledged: 'acknowledged',
   resolved: 'resolved',
   score: 'Quality score, last 30 days',
-  scoreOf: (score: number | null) => (score === null ? '–' : `${score} %`),
+  scoreOf: (score: number | null, scores: readonly (number | null)[]) =>
+    score === null ? '–' : hasHistory(scores) ? `${score} %` : 'one day so far',
   scoreText:
     'The share of days of watched tables on which no critical or warning alert about the table was open.',
   notScored: 'Nothing is watched yet, so there is no score.',
@@ -71,4 +76,5 @@ export const overviewTexts = {
   costTab: 'What it is made of',
   withAlerts: (count: number) => `${formatNumber(count)} with an alert today`,
   tablesByState: 'Tables by state',
+  those: { failing: 'those with failing checks', stale: 'those that are stale' },
 } as const

@@ -162,7 +162,7 @@ function RecommendationFilters({ sources, source }: { sources: readonly Source[]
       <Choice
         name="status"
         label="Status"
-        none="Offered"
+        none="Not decided yet"
         options={STATUSES.map(status => [status, recommendationTexts.statuses[status]] as const)}
       />
       {isFiltered && (

@@ -53,7 +53,7 @@ export const CHECK_COLUMNS: Column<Recommendation>[] = [
     cellClass: 'quiet',
     cell: ({ cost }) =>
       cost.statements_per_day === 0
-        ? 'No further statement'
+        ? ''
         : `${countOf(cost.statements_per_day, 'statement')}${cost.rows_per_day === null ? '' : `, ${formatNumber(cost.rows_per_day)} rows`}`,
   },
 ]

@@ -52,6 +52,8 @@ export function ConnectionTab({ source, reload }: SourceTabProps) {
           }}
         </Loaded>
         <section class="side" aria-label={sourceTexts.test}>
+          <h2>{texts.connection}</h2>
+          {!test && !isTesting && <p class="quiet">{sourceTexts.testText}</p>}
           <p class="actions">
             <button disabled={isTesting} onClick={start}>
               {isTesting ? 'Testing…' : sourceTexts.test}

@@ -21,6 +21,7 @@ export const costTexts = {
   /** What a scan read of the parts of a table. */
   partsRead: ({ total, read, rows_read: rows, rows_known: known }: PartsUse) =>
     `${formatNumber(read)} of ${countOf(total, 'part')} read with ${countOf(rows, 'row')}, ${countOf(known, 'row')} known`,
+  seconds: (milliseconds: number) => `took ${formatNumber(milliseconds / 1_000)} s`,
   usedBy: (scan: { checks: number; statements: number; rows: number; duration_ms: number }) =>
     `${countOf(scan.checks, 'check')}, ${countOf(scan.statements, 'statement')}, ${countOf(scan.rows, 'row')}, ${formatNumber(scan.duration_ms / 1_000)} s`,
   total: (statements: number, days: number) =>
@@ -29,15 +30,9 @@ export const costTexts = {
   sharedNote:
     'The checks of a table share the statements of its scans. The cost of a check is its share: that of the table, divided by its scans and its active checks.',
   noBytes: 'This engine does not report how many bytes it read.',
-  ofOneCheck: (run: { statements: number; rows: number; milliseconds: number; bytes: number }) =>
-    [
-      share(run.statements, 'statement'),
-      share(run.rows, 'row'),
-      `${formatNumber(Number(run.milliseconds.toPrecision(2)))} ms`,
-      run.bytes > 0 && formatBytes(run.bytes),
-    ]
-      .filter(Boolean)
-      .join(', '),
+  ofOneCheck: (milliseconds: number, bytes: number) =>
+    `${formatNumber(Number(milliseconds.toPrecision(2)))} ms${bytes > 0 ? `, ${formatBytes(bytes)}` : ''}`,
+  shareOf: (statements: number, rows: number) => `${share(statements, 'statement')}, ${share(rows, 'row')}`,
   lastDays: (days: number) => `Last ${days} days`,
   measures: { statements: 'Statements', seconds: 'Seconds', rows: 'Rows', bytes: 'Bytes' },
   most: (value: string) => `The most is ${value}`,

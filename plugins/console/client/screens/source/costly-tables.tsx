@@ -6,6 +6,8 @@ import { countOf, formatNumber } from '../../lib/format.ts'
 import { tableAddress } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { DataTable, type Column } from '../../parts/table/data-table.tsx'
+import { NameLink } from '../../parts/table/name-link.tsx'
+import { shortNames } from '../../parts/table/short-name.ts'
 import { notify } from '../../parts/notices.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { costTexts as texts } from './cost-texts.ts'
@@ -24,14 +26,17 @@ const COLUMNS = ['statements', 'seconds', 'rows', 'bytes'] as const
 
 /** Tables in the order of what their scans cost, each with a button that pauses its checks. */
 export function CostlyTables({ tables, reload }: { tables: readonly TableCost[]; reload: () => void }) {
+  const short = shortNames(tables.map(({ table_path: path }) => path))
   const columns: (Column<TableCost> | false)[] = [
     {
       label: 'Table',
       isName: true,
       cell: table => (
-        <a href={tableAddress(table.qualified_name)}>
-          <bdi>{table.table_path}</bdi>
-        </a>
+        <NameLink
+          href={tableAddress(table.qualified_name)}
+          name={table.table_path}
+          short={short.get(table.table_path)}
+        />
       ),
     },
     { label: 'Checks', className: 'right', cell: table => formatNumber(table.active_checks) },
@@ -41,7 +46,7 @@ export function CostlyTables({ tables, reload }: { tables: readonly TableCost[];
       className: 'right',
       cell: (table: TableCost) => formatNumber(table[name]),
     })),
-    { label: texts.aCheck, cell: table => <CheckCost table={table} /> },
+    { label: texts.aCheck, className: 'right', cell: table => <CheckCost table={table} /> },
     { label: texts.lastScan, cell: table => <Ago at={table.last_scan_at} /> },
     canWrite() && {
       label: 'Action',
@@ -64,13 +69,8 @@ function CheckCost({ table }: { table: TableCost }) {
   if (runs === 0) return <span class="quiet">–</span>
   const { statements, rows, seconds, bytes } = table
   return (
-    <span class="check-cost">
-      {texts.ofOneCheck({
-        statements: statements / runs,
-        rows: rows / runs,
-        milliseconds: (1_000 * seconds) / runs,
-        bytes: bytes / runs,
-      })}
+    <span title={texts.shareOf(statements / runs, rows / runs)}>
+      {texts.ofOneCheck((1_000 * seconds) / runs, bytes / runs)}
     </span>
   )
 }

@@ -43,15 +43,15 @@ export const nameFields: FieldSpec[] = [
 
 const INTERVALS = ['off', 'hourly', 'every_4_hours', 'daily', 'weekly'] as const
 
+export const discoveryField: FieldSpec = {
+  ...{ name: 'discovery_interval', label: 'Discovery schedule', kind: 'choice', initial: 'daily' },
+  hint: 'How often the catalog is read to find new tables and changes.',
+  choices: INTERVALS.map(word => [word, inWords(word)] as const),
+}
+
 export const behaviourFields: FieldSpec[] = [
   { name: 'is_active', label: 'Read by schedules', kind: 'flag', initial: true },
-  {
-    ...{ name: 'discovery_interval', label: 'Discovery schedule', kind: 'choice', initial: 'daily' },
-    ...{
-      hint: 'How often the catalog is read to find new tables and changes.',
-      choices: INTERVALS.map(word => [word, inWords(word)] as const),
-    },
-  },
+  discoveryField,
   {
     ...{ name: 'query_access_level', label: 'Access level', kind: 'choice', initial: 'full' },
     ...{

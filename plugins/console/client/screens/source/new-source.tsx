@@ -10,7 +10,13 @@ import { canWrite } from '../../lib/session.ts'
 import { sourceTexts } from './texts.ts'
 import { texts } from '../../texts.ts'
 import { EngineLogo } from './engine-logo.tsx'
-import { nameFields, readConnectionFields, useSourceTypes, type SourceType } from './fields.ts'
+import {
+  discoveryField,
+  nameFields,
+  readConnectionFields,
+  useSourceTypes,
+  type SourceType,
+} from './fields.ts'
 import { ReadOnlyUser } from './read-only-user.tsx'
 import { UrlField } from './url-field.tsx'
 import { takesUrl } from './url-values.ts'
@@ -63,7 +69,7 @@ function EngineList({ types }: { types: readonly SourceType[] }) {
 
 function ConnectionForm({ type }: { type: SourceType }) {
   const { common, rare } = readConnectionFields(type)
-  const specs = [...nameFields, ...common, ...rare]
+  const specs = [...nameFields, ...common, ...rare, discoveryField]
   const form = useForm(`new source ${type.source_type}`, specs)
   const submit = () =>
     form.send(specs, async body => {
@@ -94,7 +100,7 @@ function ConnectionForm({ type }: { type: SourceType }) {
         }
       >
         {takesUrl(type.source_type) && <UrlField type={type.source_type} form={form} specs={specs} />}
-        <Fields form={form} of={[...nameFields, ...common]} />
+        <Fields form={form} of={[...nameFields, ...common, discoveryField]} />
         {rare.length > 0 && (
           <MoreFields form={form} of={rare}>
             <Fields form={form} of={rare} />

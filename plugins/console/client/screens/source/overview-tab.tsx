@@ -51,11 +51,7 @@ export function OverviewTab({ source, reload }: SourceTabProps) {
         {({ overview, usage }: Loading) => (
           <>
             <Facts source={source} open={overview.sources[0]} usage={usage} />
-            <OpenIncidents
-              incidents={overview.incidents}
-              total={overview.total_incidents}
-              source={source.name}
-            />
+            <OpenIncidents overview={overview} source={source.name} />
             <div class="columns">
               <AlertBars overview={overview} source={source.name} />
               <Quality overview={overview} name={source.name} />
@@ -134,11 +130,13 @@ function Facts({ source, open, usage }: { source: Source; open: OverviewSource |
               {overviewTexts.withAlerts(open.affected_tables)}
             </a>
           )}
-          {(['failing', 'stale'] as const).map(status => (
-            <a key={status} href={withQuery('/catalog', { source: source.name, status })}>
-              {texts.tableStatuses[status]}
-            </a>
-          ))}
+          {(['failing', 'stale'] as const)
+            .filter(status => [source.data_quality_status, source.freshness_status].includes(status))
+            .map(status => (
+              <a key={status} href={withQuery('/catalog', { source: source.name, status })}>
+                {overviewTexts.those[status]}
+              </a>
+            ))}
         </span>
       </Fact>
       <Fact name={overviewTexts.cost}>

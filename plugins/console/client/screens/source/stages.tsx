@@ -12,7 +12,12 @@ export function Stages({ test }: { test: ConnectionTest }) {
     <div class="stages" role="status">
       <p>
         <strong>
-          {test.success ? `Connected in ${test.latency_ms} ms` : (test.error_message ?? 'Not connected')}
+          {test.success
+            ? `Connected in ${test.latency_ms} ms`
+            : // A stage that failed says why.
+              test.stages.some(({ message }) => message === test.error_message)
+              ? sourceTexts.notConnected
+              : test.error_message}
         </strong>
       </p>
       <ol>

@@ -15,6 +15,8 @@ export const sourceTexts = {
   noScript: 'The documentation has no script for this engine.',
   tabTables: 'Tables',
   test: 'Test the connection',
+  testText: 'Tries each stage with the saved settings, and says which one fails.',
+  notConnected: 'Not connected',
   stages: { reach: 'Reach the server', tls: 'Encrypt', sign_in: 'Sign in', read_catalog: 'Read the catalog' },
   cannotEdit: 'Only members, admins and owners change sources.',
   accessLevels: { schema_only: 'Only the catalog', aggregates: 'Numbers', full: 'Numbers and invalid rows' },

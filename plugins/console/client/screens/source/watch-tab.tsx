@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Source } from 'tidemark/client'
 import { Fields, Form } from '../../forms/fields.tsx'
 import { useForm } from '../../forms/form.ts'
-import { buildBody, type FieldSpec } from '../../forms/schema.ts'
+import { buildBody, labelOf, type FieldSpec } from '../../forms/schema.ts'
 import { useAction } from '../../lib/action.ts'
 import { api } from '../../lib/api.ts'
 import { useData, useDebounced } from '../../lib/data.ts'
@@ -197,7 +197,7 @@ const COUNT_COLUMNS: Column<CountRow>[] = [
   {
     label: 'There already',
     className: 'right',
-    cell: ({ existing }) => existing !== undefined && formatNumber(existing),
+    cell: ({ existing }) => formatNumber(existing),
   },
 ]
 
@@ -205,7 +205,10 @@ function Counts({ watched }: { watched: Watched }) {
   const skipped = ROWS.flatMap(name => watched[name].skipped)
   const rows: CountRow[] = [
     ...ROWS.map(name => ({ name: watchTexts.rows[name], ...watched[name] })),
-    ...Object.entries(watched.recommended ?? {}).map(([name, created]) => ({ name, created })),
+    ...Object.entries(watched.recommended ?? {}).map(([type, created]) => ({
+      name: labelOf(type.toLowerCase()),
+      created,
+    })),
   ]
   // One table without a key is skipped by two kinds of rules.
   const reasons = new Map(skipped.map(each => [each.reason, each]))
@@ -244,8 +247,8 @@ function Counts({ watched }: { watched: Watched }) {
           'Nothing is new.'
         ) : (
           <>
-            {watchTexts.cost(watched.statements_per_day.checks, watched.statements_per_day.freshness)}{' '}
-            <span class="quiet">A rule that fails sends more, to find invalid rows.</span>
+            {watchTexts.cost(watched.statements_per_day.checks, watched.statements_per_day.freshness)}
+            <span class="quiet below">A rule that fails sends more, to find invalid rows.</span>
           </>
         )}
       </p>

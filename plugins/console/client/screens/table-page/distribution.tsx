@@ -20,7 +20,7 @@ export function Distribution({ column }: { column: ColumnProfile }) {
     const text = `90 % of the values are from ${formatNumber(quantiles.p05)} to ${formatNumber(quantiles.p95)}, ${texts.median(quantiles.p50)}`
     return <Bars bars={densityBars(quantiles)} text={text} />
   }
-  if (!values || values.length === 0 || !count) return null
+  if (!values || values.length === 0 || !count) return <Days of={column} />
   const shown = values.slice(0, MAX_BARS)
   const width = WIDTH / MAX_BARS
   const bars = shown.map(({ count: rows }, n) => ({
@@ -34,6 +34,12 @@ export function Distribution({ column }: { column: ColumnProfile }) {
     )
     .join(', ')
   return <Bars bars={bars} text={text} />
+}
+
+/** The first and the last day of a column of times, which has no quantiles. */
+function Days({ of: { min, max, kind } }: { of: ColumnProfile }) {
+  if ((kind !== 'timestamp' && kind !== 'date') || min === null || max === null) return null
+  return <span class="quiet">{[min, max].map(time => String(time).slice(0, 10)).join(' to ')}</span>
 }
 
 /** The share of values in each quarter between two quantiles over its width, so that dense parts stand high. */

@@ -7,7 +7,7 @@ import { sourceAddress, withQuery } from '../../lib/router.ts'
 import { canWrite } from '../../lib/session.ts'
 import { lazy } from '../../parts/lazy.tsx'
 import { notifyOfJob } from '../../parts/notices.tsx'
-import { CheckCounts, Severity, Shape, Status } from '../../parts/status.tsx'
+import { CheckCounts, FreshnessStatus, Severity, Shape } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { costTexts } from '../source/cost-texts.ts'
 import { texts } from '../../texts.ts'
@@ -43,8 +43,7 @@ export function TableHeader({ table, reload }: TabProps) {
         {canWrite() && <Actions table={table} reload={reload} />}
       </div>
       {table.read_error && <p class="bad">{table.read_error.message}</p>}
-      <Description key={table.id} table={table} reload={reload} />
-      <People table={table} />
+      <About key={table.id} table={table} reload={reload} />
       <Facts table={table} />
     </header>
   )
@@ -90,40 +89,40 @@ function Actions({ table, reload }: TabProps) {
   )
 }
 
-/** What the table holds; written where it stands. */
-function Description({ table, reload }: TabProps) {
+/** What the table holds, written where it stands; who owns it, and its tags. */
+function About({ table, reload }: TabProps) {
   const [isEditing, setEditing] = useState(false)
-  if (isEditing) return <DescriptionForm table={table} reload={reload} close={() => setEditing(false)} />
-  const edit = canWrite() && (
+  const { description, owners = [], tags } = table
+  const edit = canWrite() && !isEditing && (
     <button class="link" onClick={() => setEditing(true)}>
-      {table.description ? pageTexts.editDescription : pageTexts.addDescription}
+      {description ? pageTexts.editDescription : pageTexts.addDescription}
     </button>
   )
-  if (!table.description) return edit ? <p class="table-about">{edit}</p> : null
   return (
-    <p class="table-about">
-      <bdi>{table.description}</bdi>
-      {edit && <> {edit}</>}
-    </p>
-  )
-}
-
-/** Who owns the table, and its tags. */
-function People({ table: { owners = [], tags } }: { table: Table }) {
-  return (
-    <p class="table-people">
-      <span class="quiet">{pageTexts.owner} </span>
-      {owners.length > 0 ? (
-        <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>
-      ) : (
-        <span class="quiet">{pageTexts.noOwner}</span>
+    <>
+      {isEditing && <DescriptionForm table={table} reload={reload} close={() => setEditing(false)} />}
+      {description && !isEditing && (
+        <p class="table-about">
+          <bdi>{description}</bdi> {edit}
+        </p>
       )}
-      {tags.map(tag => (
-        <a key={tag} class="chip" href={withQuery('/catalog', { tag })}>
-          <bdi>{tag}</bdi>
-        </a>
-      ))}
-    </p>
+      <p class="table-people">
+        {owners.length > 0 ? (
+          <span>
+            <span class="quiet">{pageTexts.owner}</span>{' '}
+            <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>
+          </span>
+        ) : (
+          <span class="quiet">{pageTexts.noOwner}</span>
+        )}
+        {tags.map(tag => (
+          <a key={tag} class="chip" href={withQuery('/catalog', { tag })}>
+            <bdi>{tag}</bdi>
+          </a>
+        ))}
+        {!description && edit}
+      </p>
+    </>
   )
 }
 
@@ -145,9 +144,13 @@ function Facts({ table }: { table: Table }) {
             <span class="quiet">{texts.notMonitored}</span>
           ) : (
             <>
-              <Status status={freshness.status} word={texts.learningOf(freshness.learning)} />
-              {freshness.learning ? ', newest ' : ' '}
-              {freshness.last_updated && <Ago at={freshness.last_updated} />}
+              <FreshnessStatus of={freshness} />
+              {freshness.last_updated && (
+                <>
+                  {freshness.learning ? ', newest ' : ' '}
+                  <Ago at={freshness.last_updated} />
+                </>
+              )}
             </>
           )}
         </dd>
@@ -160,10 +163,12 @@ function Facts({ table }: { table: Table }) {
           </dd>
         </div>
       )}
-      <div>
-        <dt>{texts.type}</dt>
-        <dd>{inWords(table.asset_type)}</dd>
-      </div>
+      {table.asset_type !== 'table' && (
+        <div>
+          <dt>{texts.type}</dt>
+          <dd>{inWords(table.asset_type)}</dd>
+        </div>
+      )}
       <div>
         <dt>{texts.rows}</dt>
         <dd>{formatRows(table)}</dd>
@@ -172,8 +177,16 @@ function Facts({ table }: { table: Table }) {
         <div>
           <dt>{costTexts.lastScan}</dt>
           <dd>
-            <Ago at={scan.at} />, {costTexts.usedBy(scan)}
-            {scan.parts && `, ${costTexts.partsRead(scan.parts)}`}
+            <Ago at={scan.at} />{' '}
+            <a
+              class="quiet"
+              href={withQuery(sourceAddress(table.source), { tab: 'cost' })}
+              title={[costTexts.usedBy(scan), scan.parts && costTexts.partsRead(scan.parts)]
+                .filter(Boolean)
+                .join(', ')}
+            >
+              {costTexts.seconds(scan.duration_ms)}
+            </a>
           </dd>
         </div>
       )}

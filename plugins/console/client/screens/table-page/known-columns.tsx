@@ -101,7 +101,7 @@ export function KnownColumns({
       )}
       <DataTable
         label={texts.columns}
-        className="profile"
+        className="profile stacked two-line"
         columns={columns}
         rows={joinColumns(table.columns ?? [], profile)}
         keyOf={(known: KnownColumn) => known.name}
@@ -137,6 +137,10 @@ function joinColumns(columns: readonly TableColumn[], profile: LatestProfile | n
   ]
 }
 
+const MOSTLY = 80
+const isMostlyNull = (profile?: ColumnProfile) =>
+  profile?.null_percent != null && profile.null_percent >= MOSTLY && profile.null_percent < 100
+
 /** Words for what is special about a column. */
 function Marks({
   table,
@@ -154,6 +158,7 @@ function Marks({
   ].filter(mark => mark !== false && mark !== undefined)
   const warnings = [
     profile?.null_percent === 100 && 'only NULL',
+    isMostlyNull(profile) && 'mostly NULL',
     comparison?.added_columns.includes(name) && 'new column',
     !column && 'removed',
   ].filter(mark => mark !== false && mark !== undefined)
