@@ -47,6 +47,7 @@ export function Evidence({ alert }: { alert: Alert }) {
         about={texts.expected}
         id={`series ${id}`}
         title={alert.rule_name}
+        {...(details.metric_type === 'row_count' && { unit: 'rows' })}
         load={details.groups ? undefined : page => loadMetricSeries({ table, id }, page)}
       />
     )
