@@ -6,19 +6,14 @@ import { Help } from '../parts/help.tsx'
 import { InvalidRows } from '../parts/invalid-rows.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { SeriesChart } from '../parts/series-chart.tsx'
-import {
-  readHours,
-  loadFreshnessSeries,
-  loadMetricSeries,
-  loadReferentialSeries,
-  loadRuleSeries,
-} from '../parts/series.ts'
+import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
 import { Severity } from '../parts/status.tsx'
 import { texts } from '../texts.ts'
 
 const ComparisonEvidence = lazy(
   async () => (await import('../checks/comparison-evidence.tsx')).ComparisonEvidence,
 )
+const UpdateGaps = lazy(async () => (await import('./table-page/update-history.tsx')).UpdateGaps)
 
 /** Fields of the details of alerts, of any kind. */
 interface Details {
@@ -80,17 +75,17 @@ export function Evidence({ alert }: { alert: Alert }) {
   if (alert.event_type === 'comparison_failure') return <ComparisonEvidence alert={alert} />
   if (alert.event_type === 'freshness_violation')
     return (
-      <ChartSection
-        alert={alert}
-        heading={texts.freshness}
-        help="freshness#how-it-is-judged"
-        about={texts.freshness}
-        id={`freshness ${table}`}
-        title={texts.ageOverTime}
-        unit="h"
-        threshold={readHours(details.sla_threshold ?? null)}
-        load={page => loadFreshnessSeries(table, page)}
-      />
+      <section class="update-history">
+        <h3>
+          {texts.freshness}
+          <Help page="freshness#how-it-is-judged" about={texts.freshness} />
+        </h3>
+        <UpdateGaps
+          tableId={table}
+          checkedAt={alert.last_seen_at}
+          threshold={details.sla_threshold ?? null}
+        />
+      </section>
     )
   if (alert.event_type === 'schema_change') return <ChangedParts alert={alert} details={details} />
   return (
