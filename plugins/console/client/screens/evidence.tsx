@@ -7,13 +7,17 @@ import { InvalidRows } from '../parts/invalid-rows.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { SeriesChart } from '../parts/series-chart.tsx'
 import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
+import { Skeleton } from '../parts/states.tsx'
 import { Severity } from '../parts/status.tsx'
 import { texts } from '../texts.ts'
 
 const ComparisonEvidence = lazy(
   async () => (await import('../checks/comparison-evidence.tsx')).ComparisonEvidence,
 )
-const UpdateGaps = lazy(async () => (await import('./table-page/update-history.tsx')).UpdateGaps)
+const UpdateGaps = lazy(
+  async () => (await import('./table-page/update-history.tsx')).UpdateGaps,
+  () => <Skeleton rows={4} />,
+)
 
 /** Fields of the details of alerts, of any kind. */
 interface Details {

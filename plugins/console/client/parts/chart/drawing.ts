@@ -5,11 +5,11 @@ import type { Span } from './operating-hours.ts'
 import {
   listThresholds,
   joinLetters,
-  MARK_LETTERS,
   nameMark,
   placeMark,
   type ChartMark,
   type ChartPoint,
+  type LetteredMark,
   type Threshold,
 } from './points.ts'
 import type { View } from './view.ts'
@@ -249,7 +249,7 @@ function drawFindings(
     ctx.font = `600 ${LETTER * ratio}px system-ui`
     ctx.fillStyle = colour.mark
     const bottom = bbox.top + bbox.height
-    const seen: { kind: keyof typeof MARK_LETTERS; left: number }[] = []
+    const seen: LetteredMark[] = []
     for (const mark of marks) {
       const { kind } = mark
       const left = x(placeMark(mark, points))

@@ -38,11 +38,14 @@ export function placeMark({ at }: ChartMark, points: readonly ChartPoint[]): num
 /** The letters that stand at marks which are lines, and in the legend. */
 export const MARK_LETTERS = { change: 'S', incident: 'I', alert: 'A' } as const
 
+/** A mark with a letter, at its place in a drawing. */
+export interface LetteredMark {
+  kind: keyof typeof MARK_LETTERS
+  left: number
+}
+
 /** The letters of marks by their place, the first at the left; marks that are nearer than `least` share a label. */
-export function joinLetters(
-  marks: readonly { kind: keyof typeof MARK_LETTERS; left: number }[],
-  least: number,
-): { left: number; text: string }[] {
+export function joinLetters(marks: readonly LetteredMark[], least: number): { left: number; text: string }[] {
   const labels: { left: number; text: string }[] = []
   for (const { kind, left } of marks.toSorted((a, b) => a.left - b.left)) {
     const last = labels.at(-1)

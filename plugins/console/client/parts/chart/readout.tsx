@@ -32,7 +32,7 @@ export function Readout({
             <span key={line}>{line}</span>
           ))}
           {marks
-            .filter(({ at }) => Math.abs(at - point.at) < MARK_MS)
+            .filter(({ at, text }) => text && Math.abs(at - point.at) < MARK_MS)
             .map(mark => (
               <span key={`${mark.at} ${mark.text}`}>{nameMark(mark)}</span>
             ))}

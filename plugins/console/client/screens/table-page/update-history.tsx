@@ -1,6 +1,6 @@
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatDay, formatSpan, formatTime } from '../../lib/format.ts'
+import { formatDay, formatHour, formatSpan, formatTime } from '../../lib/format.ts'
 import { readHours } from '../../parts/series.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { Drawing } from './drawing.tsx'
@@ -13,7 +13,7 @@ const HEIGHT = 120
 const DAY_MS = 86_400_000
 const LABEL_HEIGHT = 16
 /** Room that a date on the axis takes, in pixels. */
-const TICK_ROOM = 110
+const TICK_ROOM = 80
 const MAX_TICKS = 5
 
 /** A threshold such as `24h` in seconds; null for none, and for another form. */
@@ -69,15 +69,13 @@ export function UpdateGaps({ tableId, checkedAt, threshold }: UpdateHistoryProps
 function Gaps({ gaps, threshold }: { gaps: readonly Gap[]; threshold: string | null }) {
   const lateAfter = toSeconds(threshold)
   const [first, last] = [gaps[0]!, gaps.at(-1)!]
-  const closed = gaps.slice(0, -1)
-  const sorted = closed.map(({ seconds }) => seconds).sort((a, b) => a - b)
-  const usual = sorted[Math.floor(sorted.length / 2)]
-  const longest = closed.reduce((most, gap) => (gap.seconds > most.seconds ? gap : most), last)
-  const late = lateAfter === null ? [] : closed.filter(({ seconds }) => seconds > lateAfter)
+  const closed = gaps.slice(0, -1).sort((a, b) => a.seconds - b.seconds)
+  const [usual, longest] = [closed[Math.floor(closed.length / 2)], closed.at(-1)]
   // A threshold far above all gaps would press them flat; it is named beside the chart then.
-  const most = Math.max(longest.seconds, last.seconds)
+  const most = Math.max(longest?.seconds ?? 0, last.seconds)
   const isLimitShown = lateAfter !== null && lateAfter < 4 * most
   const top = Math.max(1, most, isLimitShown ? lateAfter * 1.2 : 0)
+  const lateText = threshold && `late after ${threshold}`
   const [from, until] = [first.from, last.until]
   const y = (seconds: number) => HEIGHT * (1 - seconds / top)
   const label = texts.historyOf(gaps.length, formatTime(from), formatTime(last.from), threshold)
@@ -85,41 +83,50 @@ function Gaps({ gaps, threshold }: { gaps: readonly Gap[]; threshold: string | n
     <>
       <p>
         {[
-          usual === undefined ? texts.running(last.seconds) : texts.usual(usual),
-          usual !== undefined && texts.longest(longest.seconds, formatTime(longest.until)),
-          usual !== undefined && lateAfter !== null && texts.late(late.length),
-          threshold && `late after ${threshold}`,
+          ...(usual && longest
+            ? [
+                texts.usual(usual.seconds),
+                texts.longest(longest.seconds, formatTime(longest.until)),
+                lateAfter !== null && texts.late(closed.filter(({ seconds }) => seconds > lateAfter).length),
+              ]
+            : [texts.running(last.seconds)]),
+          !isLimitShown && lateText,
         ]
           .filter(Boolean)
           .join(' · ')}
       </p>
       <Drawing height={HEIGHT + LABEL_HEIGHT} label={label}>
         {(width: number) => {
-          const x = (at: number) => (width * (at - from)) / (until - from)
+          const x = (at: number) => (width * (at - from)) / Math.max(1, until - from)
           const count = Math.max(2, Math.min(MAX_TICKS, Math.floor(width / TICK_ROOM)))
           const ticks = Array.from({ length: count }, (_, n) => from + ((until - from) * n) / (count - 1))
-          const format = until - from < 3 * DAY_MS ? formatTime : formatDay
+          const format = until - from < 2 * DAY_MS ? formatHour : formatDay
+          const names = ticks.map((at, n) => (n === count - 1 ? 'now' : format(at)))
           return (
             <>
               {gaps.map(gap => {
                 const isRunning = gap === last
                 const isLate = lateAfter !== null && gap.seconds > lateAfter
                 return (
-                  <rect
+                  <path
                     key={gap.from}
-                    class={isLate ? 'late' : isRunning ? 'running' : ''}
-                    x={x(gap.from)}
-                    y={y(gap.seconds)}
-                    width={Math.max(1, x(gap.until) - x(gap.from) - 0.5)}
-                    height={HEIGHT - y(gap.seconds)}
+                    class={`gap ${isLate ? 'late' : isRunning ? 'running' : ''}`}
+                    d={`M${x(gap.from)} ${HEIGHT}H${x(gap.until)}V${y(gap.seconds)}Z`}
                   >
                     <title>
                       {isRunning ? texts.running(gap.seconds) : texts.gap(gap.seconds, formatTime(gap.until))}
                     </title>
-                  </rect>
+                  </path>
                 )
               })}
-              {isLimitShown && <line class="limit" x1="0" x2={width} y1={y(lateAfter)} y2={y(lateAfter)} />}
+              {isLimitShown && (
+                <>
+                  <line class="limit" x1="0" x2={width} y1={y(lateAfter)} y2={y(lateAfter)} />
+                  <text x="4" y={Math.max(24, y(lateAfter) - 4)}>
+                    {lateText}
+                  </text>
+                </>
+              )}
               <text x="4" y="10">
                 {formatSpan(top)}
               </text>
@@ -131,7 +138,7 @@ function Gaps({ gaps, threshold }: { gaps: readonly Gap[]; threshold: string | n
                   y={HEIGHT + 13}
                   text-anchor={n === 0 ? 'start' : n === count - 1 ? 'end' : 'middle'}
                 >
-                  {n === count - 1 ? 'now' : format(at)}
+                  {names[n] !== names[n - 1] && names[n]}
                 </text>
               ))}
             </>
