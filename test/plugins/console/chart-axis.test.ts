@@ -96,7 +96,10 @@ t.test('letters of marks never overprint each other: those that stand together s
 })
 
 t.test('a mark is named with its kind, as its name alone reads like a cause', async t => {
-  t.equal(nameMark({ at: 0, kind: 'change', text: 'column removed total' }), 'schema change: column removed total')
+  t.equal(
+    nameMark({ at: 0, kind: 'change', text: 'column removed total' }),
+    'schema change: column removed total',
+  )
   t.equal(nameMark({ at: 0, kind: 'incident', text: '7 schema changes' }), 'incident: 7 schema changes')
   t.equal(nameMark({ at: 0, kind: 'alert' }), 'this alert')
 })

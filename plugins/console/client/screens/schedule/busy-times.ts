@@ -7,7 +7,7 @@ export interface BusyTimes {
 }
 
 /** Times hold most updates if they have this share of them. */
-const MOST_SHARE = 0.8
+const BUSY_SHARE = 0.8
 const MAX_DAYS = 3
 const MAX_HOURS = 3
 
@@ -22,7 +22,7 @@ export function findBusyTimes(counts: readonly (readonly number[])[]): BusyTimes
 
 /** The places of the fewest counts that hold most of all, in their order; none if it takes more than a few. */
 function busiest(counts: readonly number[], most: number): number[] {
-  const wanted = MOST_SHARE * counts.reduce((sum, count) => sum + count, 0)
+  const wanted = BUSY_SHARE * counts.reduce((sum, count) => sum + count, 0)
   const sorted = counts.map((count, place) => ({ count, place })).sort((a, b) => b.count - a.count)
   let held = 0
   const found: number[] = []
