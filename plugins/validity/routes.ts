@@ -81,9 +81,9 @@ export function ruleResource(deps: ValidityDeps): CheckResource<ValidityRule> {
   }
 }
 
-/** The hours that a rule judges by; those of its table where it judges by none. */
+/** The hours that a rule judges by; null where it judges by none. */
 async function loadHoursOf({ operatingSchedules }: ValidityDeps, trx: Transaction, rule: ValidityRule) {
-  const { operatingPeriodMode: mode, operatingScheduleId: id, tableId } = rule
-  const own = mode === 'schedule' && id !== null ? await operatingSchedules.loadHours(trx, [id]) : null
-  return own?.get(id!) ?? operatingSchedules.loadHoursOfTable(trx, tableId)
+  const { operatingPeriodMode: mode, operatingScheduleId: id } = rule
+  if (mode !== 'schedule' || id === null) return null
+  return (await operatingSchedules.loadHours(trx, [id])).get(id) ?? null
 }

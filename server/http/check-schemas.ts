@@ -342,5 +342,5 @@ export const operatingHoursReply = record(withoutExamples(hoursFields))
   .allow(null)
   .label('OperatingPeriods')
   .description(
-    'When the table operates, for the shading of a chart: by the operating schedule that its active rules name. Null without one, and where they name several.',
+    'When the table operates, for the shading of a chart: by the operating schedule that its active rules name, and for a rule by its own. Null without one, and where they name several.',
   )

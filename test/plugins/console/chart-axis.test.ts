@@ -3,7 +3,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findClipped, fitAxis } from '../../../plugins/console/client/parts/chart/axis.ts'
 import { changesOf, valuesOfWeekBefore } from '../../../plugins/console/client/parts/chart/derived.ts'
-import { placeMark, type ChartPoint } from '../../../plugins/console/client/parts/chart/points.ts'
+import {
+  joinLetters,
+  nameMark,
+  placeMark,
+  type ChartPoint,
+} from '../../../plugins/console/client/parts/chart/points.ts'
 
 const DAY = 86_400_000
 
@@ -76,6 +81,29 @@ t.test('a mark that came shortly after the newest value stands beside it', async
   t.strictSame([5 * DAY, 29 * DAY + 3_600_000, 40 * DAY].map(mark), [5 * DAY, 29 * DAY, 40 * DAY])
 })
 
+t.test('letters of marks never overprint each other: those that stand together share a label', async t => {
+  const marks = [
+    { kind: 'alert', left: 300 },
+    { kind: 'change', left: 10 },
+    { kind: 'incident', left: 290 },
+    { kind: 'change', left: 299 },
+    { kind: 'change', left: 292 },
+  ] as const
+  t.strictSame(joinLetters(marks, 40), [
+    { left: 10, text: 'S' },
+    { left: 290, text: 'I S A' },
+  ])
+})
+
+t.test('a mark is named with its kind, as its name alone reads like a cause', async t => {
+  t.equal(
+    nameMark({ at: 0, kind: 'change', text: 'column removed total' }),
+    'schema change: column removed total',
+  )
+  t.equal(nameMark({ at: 0, kind: 'incident', text: '7 schema changes' }), 'incident: 7 schema changes')
+  t.equal(nameMark({ at: 0, kind: 'alert' }), 'this alert')
+})
+
 t.test('what is cut and what is shown are all of the expected range', async t => {
   fc.assert(
     fc.property(series, points => {
@@ -112,6 +140,14 @@ t.test('a change is counted from the last known value, and its range with it', a
     'a missing value stays a gap',
   )
   t.strictSame(changesOf([]), [])
+  t.strictSame(
+    changesOf([
+      { at: 1, value: 716 },
+      { at: 2, value: 806, low: 718.091, high: 724.052, explanation: '806 rows, expected 719 to 724' },
+    ]),
+    [{ at: 2, value: 90, low: 3, high: 8 }],
+    'the expectation of a count is in whole numbers, and that of the total does not stand beside it',
+  )
   const again = [
     ...Array.from({ length: 4 }, (_, n) => ({ at: n * DAY, value: n * 10 })),
     { at: 4 * DAY, value: 130, low: 35, high: 45, isAnomaly: true },

@@ -26,7 +26,8 @@ export interface Series {
   threshold?: Threshold
   /** Whether changes from value to value are judged, not the values. */
   isJudgedByChange?: boolean
-  hours: OperatingHours | null
+  /** The hours that the values are judged by. */
+  hours?: OperatingHours | null
 }
 
 /** The fields of a result that is about a bucket of time. */
@@ -70,13 +71,12 @@ export async function loadMetricSeries(
     low: snapshot.expected_range_low,
     high: snapshot.expected_range_high,
     isAnomaly: snapshot.status === 'FAIL',
-    zScore: snapshot.expected_value === null ? null : snapshot.z_score,
     explanation: snapshot.error_message ?? snapshot.explanation,
     lines: [...(snapshot.learning ? ['learning'] : []), ...describeBucket(snapshot)],
   }))
   const threshold = [data.min, data.max].filter(limit => limit !== null)
   const isJudgedByChange = data.items.find(({ judged_by: by }) => by !== null)?.judged_by === 'change'
-  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold, isJudgedByChange }
+  return { ...seriesOf(points, pagination.has_more), threshold, isJudgedByChange }
 }
 
 /** The invalid percentage of a rule at each check. */
@@ -103,7 +103,11 @@ export async function loadRuleSeries(
       ...describeBucket(result, ' %'),
     ],
   }))
-  return { ...seriesOf(points, pagination.has_more, data.operating_hours), threshold: data.threshold }
+  return {
+    ...seriesOf(points, pagination.has_more),
+    threshold: data.threshold,
+    hours: data.operating_hours,
+  }
 }
 
 /** The orphans of a referential check at each check. */
@@ -122,7 +126,7 @@ export async function loadReferentialSeries(
     isAnomaly: result.status === 'fail',
     lines: result.error_message ? [result.error_message] : [],
   }))
-  return seriesOf(points, pagination.has_more, data.operating_hours)
+  return seriesOf(points, pagination.has_more)
 }
 
 /** The differing rows of a comparison at each check; the aggregates that differ, where these are compared. */
@@ -141,7 +145,7 @@ export async function loadComparisonSeries(
     isAnomaly: result.status === 'fail',
     lines: [result.error_message ?? describeSides(result), ...describeBucket(result)].filter(Boolean),
   }))
-  return seriesOf(points, pagination.has_more, data.operating_hours)
+  return seriesOf(points, pagination.has_more)
 }
 
 function describeSides({ only_left: left, only_right: right, differing }: ComparisonResult): string {
@@ -168,7 +172,7 @@ export async function loadFreshnessSeries(table: string, { offset, signal }: Pag
     isAnomaly: check.status === 'stale',
     lines: check.error_message ? [check.error_message] : [],
   }))
-  return seriesOf(points, data.pagination.has_more, data.operating_hours)
+  return seriesOf(points, data.pagination.has_more)
 }
 
 /** What a value says of its bucket of time; nothing of a check without a window. @param unit of the value, with a space */
@@ -180,8 +184,8 @@ function describeBucket(result: BucketResult, unit = ''): string[] {
 }
 
 /** @param points the newest first, as the API lists them */
-function seriesOf(points: ChartPoint[], hasOlder: boolean, hours: OperatingHours | null): Series {
-  return { loaded: points.length, points: points.reverse(), hasOlder, hours }
+function seriesOf(points: ChartPoint[], hasOlder: boolean): Series {
+  return { loaded: points.length, points: points.reverse(), hasOlder }
 }
 
 /** A threshold of freshness such as `24h` or `2d`, in hours; null for another form. */

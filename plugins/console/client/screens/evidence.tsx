@@ -6,18 +6,17 @@ import { Help } from '../parts/help.tsx'
 import { InvalidRows } from '../parts/invalid-rows.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { SeriesChart } from '../parts/series-chart.tsx'
-import {
-  readHours,
-  loadFreshnessSeries,
-  loadMetricSeries,
-  loadReferentialSeries,
-  loadRuleSeries,
-} from '../parts/series.ts'
+import { loadMetricSeries, loadReferentialSeries, loadRuleSeries } from '../parts/series.ts'
+import { Skeleton } from '../parts/states.tsx'
 import { Severity } from '../parts/status.tsx'
 import { texts } from '../texts.ts'
 
 const ComparisonEvidence = lazy(
   async () => (await import('../checks/comparison-evidence.tsx')).ComparisonEvidence,
+)
+const UpdateGaps = lazy(
+  async () => (await import('./table-page/update-history.tsx')).UpdateGaps,
+  () => <Skeleton rows={4} />,
 )
 
 /** Fields of the details of alerts, of any kind. */
@@ -47,6 +46,7 @@ export function Evidence({ alert }: { alert: Alert }) {
         about={texts.expected}
         id={`series ${id}`}
         title={alert.rule_name}
+        {...(details.metric_type === 'row_count' && { unit: 'rows' })}
         load={details.groups ? undefined : page => loadMetricSeries({ table, id }, page)}
       />
     )
@@ -79,17 +79,17 @@ export function Evidence({ alert }: { alert: Alert }) {
   if (alert.event_type === 'comparison_failure') return <ComparisonEvidence alert={alert} />
   if (alert.event_type === 'freshness_violation')
     return (
-      <ChartSection
-        alert={alert}
-        heading={texts.freshness}
-        help="freshness#how-it-is-judged"
-        about={texts.freshness}
-        id={`freshness ${table}`}
-        title={texts.ageOverTime}
-        unit="h"
-        threshold={readHours(details.sla_threshold ?? null)}
-        load={page => loadFreshnessSeries(table, page)}
-      />
+      <section class="update-history">
+        <h3>
+          {texts.freshness}
+          <Help page="freshness#how-it-is-judged" about={texts.freshness} />
+        </h3>
+        <UpdateGaps
+          tableId={table}
+          checkedAt={alert.last_seen_at}
+          threshold={details.sla_threshold ?? null}
+        />
+      </section>
     )
   if (alert.event_type === 'schema_change') return <ChangedParts alert={alert} details={details} />
   return (

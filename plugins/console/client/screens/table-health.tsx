@@ -172,7 +172,7 @@ function CheckChart({ table, check }: { table: string; check: Check }) {
       <SeriesChart
         id={`series ${check.id} ${check.last_checked_at}`}
         title={check.title}
-        unit={isRule ? '%' : ''}
+        unit={isRule ? '%' : check.type === 'row_count' ? 'rows' : ''}
         load={(page: PageRequest) => load({ table, id: check.id }, page)}
         table={table}
       />

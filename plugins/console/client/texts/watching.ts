@@ -87,8 +87,14 @@ export const watchTexts = {
 
   clock: 'Clock of the week',
   clockOf: (zone: string) => `Updates by hour of the week, in ${zone}`,
-  clockSentence: (updates: number, when: string) =>
-    `${countOf(updates, 'update')}${updates === 1 ? '' : ', most often'} ${when}.`,
+  clockSentence(updates: number, days: readonly number[], hours: readonly string[]): string {
+    const when = [
+      days.length > 0 && `on ${days.map(day => this.days[day]).join(', ')}`,
+      hours.length > 0 && `at ${hours.join(', ')}`,
+    ].filter(Boolean)
+    const often = updates === 1 ? ' ' : ', most of them '
+    return `${countOf(updates, 'update')}${when.length > 0 ? often + when.join(' ') : ', spread over the week'}.`
+  },
   updatesIn: (count: number, day: string, hour: string) => `${day} ${hour}: ${countOf(count, 'update')}`,
   days: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
   shortDays: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],

@@ -120,6 +120,7 @@ async function tryComparisons({ app, world, openAs, ready, violationsOf }: Stage
     t.match(await page.locator('.comparison .bars').innerText(), /total\s+2\s+email\s+1/)
     t.match(await page.locator('.comparison .differing tbody').innerText(), /20\s+total\s+20\s+20\.5/)
     await page.locator('.opened .readout').waitFor()
+    t.equal(await page.locator('.plot').count(), 0, 'one value needs no axis of time')
     await page.reload()
     await ready(page)
     await page.getByText('The rows are not kept. A new run shows').waitFor()

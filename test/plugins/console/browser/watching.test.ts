@@ -90,7 +90,9 @@ if (stage) {
       const { page } = await openAs(tenant, tablePath(world.table), size)
       await page.getByRole('heading', { name: 'Clock of the week' }).waitFor()
       await page.getByRole('img', { name: /Updates by hour of the week/ }).waitFor()
-      await page.getByText(/update \w+day|updates, most often \w+day \d\d:00\./).waitFor()
+      await page
+        .getByText(/update on \w+day at \d\d:00|updates, most of them (on|at) .*\.|spread over/)
+        .waitFor()
       await page.getByText('As a list').click()
       t.strictSame(await violationsOf(page), [])
       await page.context().close()

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact'
 import uPlot from 'uplot'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { formatNumber, formatTime } from '../../lib/format.ts'
 import { texts } from '../../texts.ts'
 import { buildOptions, describeView, HEIGHT, type FindIdle } from './drawing.ts'
 import { usePanning } from './panning.ts'
+import { Readout } from './readout.tsx'
 import { clampView, panView, zoomView, type View } from './view.ts'
 import type { OperatingHours } from './operating-hours.ts'
 import { chartTexts } from './texts.ts'
@@ -17,8 +17,8 @@ interface ChartProps {
   points: readonly ChartPoint[]
   /** Values above it are failures; of two limits, values outside them. */
   threshold?: Threshold
-  /** When the table operates; the other time is shaded. */
-  hours?: OperatingHours | null
+  /** The hours that the values are judged by; the other time is shaded. */
+  hours?: OperatingHours | null | undefined
   marks?: readonly ChartMark[]
   /** Bars from zero instead of a line. */
   isBars?: boolean
@@ -35,8 +35,6 @@ interface ChartProps {
 
 /** The same list each time: another one would build the chart anew. */
 const NO_MARKS: readonly ChartMark[] = []
-/** A schema change stands beside the values of the half day around it. */
-const MARK_MS = 12 * 3_600_000
 const MIN_VIEW_SECONDS = 3_600
 const MONTH_SECONDS = 31 * 86_400
 const MARK_KINDS = ['change', 'run', 'incident', 'alert'] as const
@@ -218,9 +216,7 @@ export function Chart({
         />
         {drawHandle?.({ plot, place: placeHandle })}
       </div>
-      <p class="readout" aria-live="polite">
-        {describePoint(points[place], unit, marks)}
-      </p>
+      <Readout of={points[place]} unit={unit} marks={marks} isChange={isBars} />
     </figure>
   )
 }
@@ -257,30 +253,5 @@ function Key({ of, text }: { of: string; text: string }) {
       <span class={`key ${of}`} />
       {text}
     </span>
-  )
-}
-
-function describePoint(point: ChartPoint | undefined, unit: string, marks: readonly ChartMark[]) {
-  if (!point) return 'No values yet.'
-  const end = unit === '%' ? ' %' : unit && ` ${unit}`
-  return (
-    <>
-      <time>{formatTime(point.at)}</time>
-      <strong>{point.value === null ? 'no value' : `${formatNumber(point.value)}${end}`}</strong>
-      {point.low != null && point.high != null && (
-        <span>{texts.expectedRange(formatNumber(point.low), formatNumber(point.high))}</span>
-      )}
-      {point.zScore != null && <span>z {formatNumber(point.zScore)}</span>}
-      {point.isAnomaly && <span class="bad">{texts.anomaly}</span>}
-      {point.lines?.map(line => (
-        <span key={line}>{line}</span>
-      ))}
-      {marks
-        .filter(({ at }) => Math.abs(at - point.at) < MARK_MS)
-        .map(({ at, text }) => (
-          <span key={`${at} ${text}`}>{text}</span>
-        ))}
-      {point.explanation && <span class="sentence">{point.explanation}</span>}
-    </>
   )
 }

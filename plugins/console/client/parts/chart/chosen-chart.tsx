@@ -3,6 +3,7 @@ import { useData } from '../../lib/data.ts'
 import { changeQuery, useQuery } from '../../lib/router.ts'
 import type { Series } from '../series.ts'
 import { Chart } from './chart.tsx'
+import { Readout } from './readout.tsx'
 import { changesOf, valuesOfWeekBefore } from './derived.ts'
 import { GivenMarks } from './given-marks.ts'
 import { chartTexts } from './texts.ts'
@@ -44,7 +45,7 @@ export function ChosenChart({
   const allMarks = useMemo<readonly ChartMark[]>(
     () => [
       ...(given ?? marks.data ?? []),
-      ...(openedAt ? [{ at: Date.parse(openedAt), kind: 'alert' as const, text: chartTexts.alert }] : []),
+      ...(openedAt ? [{ at: Date.parse(openedAt), kind: 'alert' as const }] : []),
     ],
     [given, marks.data, openedAt],
   )
@@ -80,19 +81,23 @@ export function ChosenChart({
           )}
         </p>
       )}
-      <Chart
-        title={title}
-        unit={unit}
-        points={points}
-        threshold={isBars ? null : threshold}
-        hours={series.hours}
-        marks={allMarks}
-        isBars={isBars}
-        before={before}
-        hasOlder={hasOlder}
-        isLoading={isLoading}
-        loadOlder={loadOlder}
-      />
+      {points.length > 1 ? (
+        <Chart
+          title={title}
+          unit={unit}
+          points={points}
+          threshold={isBars ? null : threshold}
+          hours={series.hours}
+          marks={allMarks}
+          isBars={isBars}
+          before={before}
+          hasOlder={hasOlder}
+          isLoading={isLoading}
+          loadOlder={loadOlder}
+        />
+      ) : (
+        <Readout of={points[0]} unit={unit} marks={allMarks} isChange={isBars} />
+      )}
     </>
   )
 }

@@ -8,18 +8,28 @@ const MAX_DISTANCE_SHARE = 0.75
 const REPEAT_SHARE = 0.5
 
 /**
- * The change from the last value before to each value, with the expected change. The first value has none before it.
+ * The change from the last value before to each value, with the expected change: of counts in whole numbers. The first value has none before it.
  * Values much closer than usual, as of a check that was run again, are one: the anomaly among them, else the last.
  */
 export function changesOf(points: readonly ChartPoint[]): ChartPoint[] {
   const changes: ChartPoint[] = []
   let base: number | undefined
-  for (const { value, low, high, ...point } of mergeRepeats(points)) {
+  for (const { value, low, high, explanation, ...point } of mergeRepeats(points)) {
     const before = base
     if (value !== null) base = value
     if (before === undefined) continue
     const from = (end: number | null | undefined) => (end == null ? null : end - before)
-    changes.push({ ...point, value: from(value), low: from(low), high: from(high) })
+    const [least, most] = [from(low), from(high)]
+    const isCounted = Number.isInteger(value) && Number.isInteger(before) && least !== null && most !== null
+    const isWhole = isCounted && Math.ceil(least) <= Math.floor(most)
+    changes.push({
+      ...point,
+      value: from(value),
+      low: isWhole ? Math.ceil(least) : least,
+      high: isWhole ? Math.floor(most) : most,
+      // That of a value is about the total: it would stand beside what is expected of the change.
+      ...(value === null && { explanation: explanation ?? null }),
+    })
   }
   return changes
 }

@@ -4,10 +4,12 @@ import { findClipped, fitAxis } from './axis.ts'
 import type { Span } from './operating-hours.ts'
 import {
   listThresholds,
-  MARK_LETTERS,
+  joinLetters,
+  nameMark,
   placeMark,
   type ChartMark,
   type ChartPoint,
+  type LetteredMark,
   type Threshold,
 } from './points.ts'
 import type { View } from './view.ts'
@@ -25,6 +27,8 @@ const MARK_DISTANCE = 6
 /** The height of the tick of a run, and of the letter of another mark, in pixels. */
 const TICK = 8
 const LETTER = 11
+/** Room for the letters of marks that stand together, in pixels. */
+const LABEL_WIDTH = 40
 /** Anomalies closer than this, in pixels, are one mark. */
 const MIN_DISTANCE = 2
 
@@ -104,6 +108,8 @@ export function buildOptions(element: HTMLElement, drawing: Drawing): uPlot.Opti
     width: Math.max(240, element.clientWidth),
     height: HEIGHT,
     legend: { show: false },
+    // The letters of marks stand above the values, where nothing is drawn over them.
+    padding: [LETTER + 6, null, null, null],
     cursor: { y: false, points: { size: 7 } },
     scales: {
       // A single value, and a few of one moment, end a day: no axis runs beyond the newest value.
@@ -173,7 +179,7 @@ function nameMarks({ marks, points }: Drawing) {
     const near = marks.filter(
       mark => left >= 0 && Math.abs(u.valToPos(placeMark(mark, points) / 1_000, 'x') - left) < MARK_DISTANCE,
     )
-    u.over.title = near.map(({ at, text }) => `${formatTime(at)} ${text}`).join('\n')
+    u.over.title = near.map(mark => `${formatTime(mark.at)} ${nameMark(mark)}`).join('\n')
   }
 }
 
@@ -243,15 +249,19 @@ function drawFindings(
     ctx.font = `600 ${LETTER * ratio}px system-ui`
     ctx.fillStyle = colour.mark
     const bottom = bbox.top + bbox.height
+    const seen: LetteredMark[] = []
     for (const mark of marks) {
       const { kind } = mark
       const left = x(placeMark(mark, points))
       if (!isInside(left)) continue
       line([left, kind === 'run' ? bottom - TICK * ratio : bbox.top], [left, bottom], colour.mark)
-      if (kind === 'run') continue
-      // What happened often stands where the alert was opened.
-      const top = kind === 'alert' ? bbox.top + LETTER * ratio : bottom - 3 * ratio
-      ctx.fillText(MARK_LETTERS[kind], left + 3 * ratio, top)
+      if (kind !== 'run') seen.push({ kind, left })
+    }
+    ctx.textAlign = 'center'
+    for (const { left, text } of joinLetters(seen, LABEL_WIDTH * ratio)) {
+      const half = ctx.measureText(text).width / 2
+      const most = bbox.left + bbox.width - half
+      ctx.fillText(text, Math.min(most, Math.max(bbox.left + half, left)), bbox.top - 4 * ratio)
     }
     ctx.fillStyle = colour.bad
     ctx.strokeStyle = colour.card

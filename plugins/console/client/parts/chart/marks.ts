@@ -12,6 +12,5 @@ export async function loadMarks(table: string, signal: AbortSignal): Promise<Cha
 }
 
 function textOf({ type, name, state }: { type: ChartMark['kind']; name: string; state: string }): string {
-  if (type === 'incident') return name
-  return `${type === 'run' ? 'run ' : ''}${inWords(state)}: ${name}`
+  return type === 'incident' ? name : `${inWords(state)} ${name}`
 }

@@ -134,7 +134,7 @@ function marksOf({ created_at: at, root_cause: cause, last_run: run }: Incident)
     ...cause.evidence.flatMap(({ symptom, at: found, summary }): ChartMark[] =>
       symptom === 'drift' ? [{ at: Date.parse(found), kind: 'change', text: summary }] : [],
     ),
-    ...(run ? [{ at: Date.parse(run.at), kind: 'run' as const, text: `${run.state}: ${run.job}` }] : []),
-    { at: Date.parse(at), kind: 'incident', text: texts.incidentOpened },
+    ...(run ? [{ at: Date.parse(run.at), kind: 'run' as const, text: `${run.state} ${run.job}` }] : []),
+    { at: Date.parse(at), kind: 'incident' },
   ]
 }

@@ -40,7 +40,6 @@ export const incidentTexts = {
   openAlert: 'Open the alert',
   openTab: { freshness: 'Open the freshness' } as Record<string, string>,
   began: 'It began',
-  incidentOpened: 'incident opened',
   strip: 'From the cause to what it hits',
   boxCause: 'cause',
   boxOver: 'over',

@@ -15,7 +15,7 @@ export const pageTexts = {
   late: (count: number) => (count === 0 ? 'never late' : `late ${countOf(count, 'time')}`),
   gap: (seconds: number, at: string) => `${at}: ${formatSpan(seconds)} after the update before`,
   running: (seconds: number) => `now: ${formatSpan(seconds)} since the last update`,
-  tooFew: 'Two updates make the first gap; fewer were seen until now.',
+  noUpdates: 'No update was seen until now.',
   volume: 'Rows',
   rowsAt: (rows: string, at: string) => `${rows} rows, counted ${at}`,
   volumeOf: (count: number, first: string, last: string) =>

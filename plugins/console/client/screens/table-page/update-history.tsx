@@ -1,17 +1,20 @@
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatDay, formatSpan, formatTime } from '../../lib/format.ts'
+import { formatDay, formatHour, formatSpan, formatTime } from '../../lib/format.ts'
 import { readHours } from '../../parts/series.ts'
 import { Loaded } from '../../parts/states.tsx'
+import { Drawing } from './drawing.tsx'
 import { gapsBetween, type Gap } from './update-gaps.ts'
 import { pageTexts as texts } from './texts.ts'
 
 /** Results of one request: 41 days of an hourly check. */
 const RESULTS = 1_000
-const WIDTH = 720
 const HEIGHT = 120
+const DAY_MS = 86_400_000
 const LABEL_HEIGHT = 16
-const TICKS = 5
+/** Room that a date on the axis takes, in pixels. */
+const TICK_ROOM = 80
+const MAX_TICKS = 5
 
 /** A threshold such as `24h` in seconds; null for none, and for another form. */
 function toSeconds(threshold: string | null): number | null {
@@ -27,8 +30,18 @@ interface UpdateHistoryProps {
   threshold: string | null
 }
 
+/** The history of a table's updates under its heading. */
+export function UpdateHistory(props: UpdateHistoryProps) {
+  return (
+    <section class="update-history">
+      <h2>{texts.history}</h2>
+      <UpdateGaps {...props} />
+    </section>
+  )
+}
+
 /** How long a table waited for each of its updates, until now, with the time after which one is late. */
-export function UpdateHistory({ tableId, checkedAt, threshold }: UpdateHistoryProps) {
+export function UpdateGaps({ tableId, checkedAt, threshold }: UpdateHistoryProps) {
   const asked = useData(`updates of ${tableId} ${checkedAt}`, async signal => {
     const { data } = await api.get('/api/v1/sdk/freshness/{asset_id}/history', {
       path: { asset_id: tableId },
@@ -41,90 +54,97 @@ export function UpdateHistory({ tableId, checkedAt, threshold }: UpdateHistoryPr
     )
   })
   return (
-    <section class="update-history">
-      <h2>{texts.history}</h2>
-      <Loaded of={asked} what={texts.history.toLowerCase()} rows={4}>
-        {(gaps: readonly Gap[]) =>
-          gaps.length < 2 ? <p class="quiet">{texts.tooFew}</p> : <Gaps gaps={gaps} threshold={threshold} />
-        }
-      </Loaded>
-    </section>
+    <Loaded of={asked} what={texts.history.toLowerCase()} rows={4}>
+      {(gaps: readonly Gap[]) =>
+        gaps.length === 0 ? (
+          <p class="quiet">{texts.noUpdates}</p>
+        ) : (
+          <Gaps gaps={gaps} threshold={threshold} />
+        )
+      }
+    </Loaded>
   )
 }
 
 function Gaps({ gaps, threshold }: { gaps: readonly Gap[]; threshold: string | null }) {
   const lateAfter = toSeconds(threshold)
   const [first, last] = [gaps[0]!, gaps.at(-1)!]
-  const closed = gaps.slice(0, -1)
-  const sorted = closed.map(({ seconds }) => seconds).sort((a, b) => a - b)
-  const usual = sorted[Math.floor(sorted.length / 2)]!
-  const longest = closed.reduce((most, gap) => (gap.seconds > most.seconds ? gap : most))
-  const late = lateAfter === null ? [] : closed.filter(({ seconds }) => seconds > lateAfter)
+  const closed = gaps.slice(0, -1).sort((a, b) => a.seconds - b.seconds)
+  const [usual, longest] = [closed[Math.floor(closed.length / 2)], closed.at(-1)]
   // A threshold far above all gaps would press them flat; it is named beside the chart then.
-  const most = Math.max(longest.seconds, last.seconds)
+  const most = Math.max(longest?.seconds ?? 0, last.seconds)
   const isLimitShown = lateAfter !== null && lateAfter < 4 * most
-  const top = Math.max(most, isLimitShown ? lateAfter * 1.2 : 0)
+  const top = Math.max(1, most, isLimitShown ? lateAfter * 1.2 : 0)
+  const lateText = threshold && `late after ${threshold}`
   const [from, until] = [first.from, last.until]
-  const x = (at: number) => (WIDTH * (at - from)) / (until - from)
   const y = (seconds: number) => HEIGHT * (1 - seconds / top)
-  const ticks = Array.from({ length: TICKS }, (_, n) => from + ((until - from) * n) / (TICKS - 1))
   const label = texts.historyOf(gaps.length, formatTime(from), formatTime(last.from), threshold)
   return (
     <>
       <p>
         {[
-          texts.usual(usual),
-          texts.longest(longest.seconds, formatTime(longest.until)),
-          lateAfter !== null && texts.late(late.length),
-          threshold && `late after ${threshold}`,
+          ...(usual && longest
+            ? [
+                texts.usual(usual.seconds),
+                texts.longest(longest.seconds, formatTime(longest.until)),
+                lateAfter !== null && texts.late(closed.filter(({ seconds }) => seconds > lateAfter).length),
+              ]
+            : [texts.running(last.seconds)]),
+          !isLimitShown && lateText,
         ]
           .filter(Boolean)
           .join(' · ')}
       </p>
-      <div class="scroll" tabindex={0} role="region" aria-label={texts.history}>
-        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT + LABEL_HEIGHT}`} role="img" aria-label={label}>
-          {gaps.map(gap => {
-            const isRunning = gap === last
-            const isLate = lateAfter !== null && gap.seconds > lateAfter
-            return (
-              <rect
-                key={gap.from}
-                class={isLate ? 'late' : isRunning ? 'running' : ''}
-                x={x(gap.from)}
-                y={y(gap.seconds)}
-                width={Math.max(1, x(gap.until) - x(gap.from) - 0.5)}
-                height={HEIGHT - y(gap.seconds)}
-              >
-                <title>
-                  {isRunning ? texts.running(gap.seconds) : texts.gap(gap.seconds, formatTime(gap.until))}
-                </title>
-              </rect>
-            )
-          })}
-          {isLimitShown && (
+      <Drawing height={HEIGHT + LABEL_HEIGHT} label={label}>
+        {(width: number) => {
+          const x = (at: number) => (width * (at - from)) / Math.max(1, until - from)
+          const count = Math.max(2, Math.min(MAX_TICKS, Math.floor(width / TICK_ROOM)))
+          const ticks = Array.from({ length: count }, (_, n) => from + ((until - from) * n) / (count - 1))
+          const format = until - from < 2 * DAY_MS ? formatHour : formatDay
+          const names = ticks.map((at, n) => (n === count - 1 ? 'now' : format(at)))
+          return (
             <>
-              <line class="limit" x1="0" x2={WIDTH} y1={y(lateAfter)} y2={y(lateAfter)} />
-              <text x="4" y={Math.max(10, y(lateAfter) - 4)}>
-                late after {threshold ?? formatSpan(lateAfter)}
+              {gaps.map(gap => {
+                const isRunning = gap === last
+                const isLate = lateAfter !== null && gap.seconds > lateAfter
+                return (
+                  <path
+                    key={gap.from}
+                    class={`gap ${isLate ? 'late' : isRunning ? 'running' : ''}`}
+                    d={`M${x(gap.from)} ${HEIGHT}H${x(gap.until)}V${y(gap.seconds)}Z`}
+                  >
+                    <title>
+                      {isRunning ? texts.running(gap.seconds) : texts.gap(gap.seconds, formatTime(gap.until))}
+                    </title>
+                  </path>
+                )
+              })}
+              {isLimitShown && (
+                <>
+                  <line class="limit" x1="0" x2={width} y1={y(lateAfter)} y2={y(lateAfter)} />
+                  <text x="4" y={Math.max(24, y(lateAfter) - 4)}>
+                    {lateText}
+                  </text>
+                </>
+              )}
+              <text x="4" y="10">
+                {formatSpan(top)}
               </text>
+              <line class="axis" x1="0" x2={width} y1={HEIGHT} y2={HEIGHT} />
+              {ticks.map((at, n) => (
+                <text
+                  key={n}
+                  x={x(at)}
+                  y={HEIGHT + 13}
+                  text-anchor={n === 0 ? 'start' : n === count - 1 ? 'end' : 'middle'}
+                >
+                  {names[n] !== names[n - 1] && names[n]}
+                </text>
+              ))}
             </>
-          )}
-          <text x="4" y="10">
-            {formatSpan(top)}
-          </text>
-          <line class="axis" x1="0" x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
-          {ticks.map((at, n) => (
-            <text
-              key={n}
-              x={x(at)}
-              y={HEIGHT + 13}
-              text-anchor={n === 0 ? 'start' : n === TICKS - 1 ? 'end' : 'middle'}
-            >
-              {n === TICKS - 1 ? 'now' : formatDay(at)}
-            </text>
-          ))}
-        </svg>
-      </div>
+          )
+        }}
+      </Drawing>
     </>
   )
 }
