@@ -1,5 +1,6 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
+import { namedCause } from '../incidents/models.ts'
 import type { IncidentSummary } from '../messages/message.ts'
 import { Alert, IS_OPEN } from '../models.ts'
 
@@ -34,7 +35,7 @@ export async function loadOpenMembers(
 }
 
 const SUMMARY = `i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
-            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id`
+            ${namedCause('qualified_name')} as cause_asset, i.cause ->> 'alert_id' as cause_alert_id`
 
 /** The incidents that alerts are in now, which may have been merged since. */
 export function loadIncidents(
