@@ -166,7 +166,6 @@ async function addOrganization(send: Requester): Promise<void> {
 async function addRouting(deps: DemoDeps, send: Requester, companyId: string): Promise<void> {
   const { db, alerts, service } = deps
   const { id } = await db.company(companyId, trx => alerts.demo.createDestination(trx, DESTINATION_NAME))
-  await send('PATCH', `/sdk/alerts/destinations/${id}`, { messages: 'alerts' })
   service.isDown = true
   try {
     const { data: test } = await send('POST', `/sdk/alerts/destinations/${id}/test`)

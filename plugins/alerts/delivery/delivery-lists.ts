@@ -2,7 +2,8 @@ import { raw } from 'objection'
 import type { Transaction } from '../../../server/database/database.ts'
 import { pageOf, pagination } from '../../../server/http/page.ts'
 import type { DeliveryFilters } from '../destinations/schemas.ts'
-import { Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
+import { Incident } from '../incidents/models.ts'
+import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { presentDelivery } from './present.ts'
 
 /** Characters of a response body in lists; up to 16 KiB are stored. */
@@ -30,10 +31,17 @@ export async function listDeliveries(
   const destinations = await Destination.query(trx)
     .select('id', 'name', 'destinationType')
     .findByIds([...new Set(deliveries.map(({ destinationId }) => destinationId))])
+  const idsOf = (name: 'alertId' | 'incidentId') => [...new Set(deliveries.flatMap(each => each[name] ?? []))]
+  const subjects = [
+    ...(await Alert.query(trx).select('id', 'title').findByIds(idsOf('alertId'))),
+    ...(await Incident.query(trx).select('id', 'title').findByIds(idsOf('incidentId'))),
+  ]
+  const titles = new Map(subjects.map(({ id, title }) => [id, title]))
   const data = deliveries.map(delivery => {
     const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id)
     const destination = destinations.find(({ id }) => id === delivery.destinationId)
-    return presentDelivery(delivery, own, destination)
+    const subjectTitle = titles.get(delivery.incidentId ?? delivery.alertId ?? '') ?? null
+    return { ...presentDelivery(delivery, own, destination), subject_title: subjectTitle }
   })
   return { data: { data, pagination: pagination(total, page) } }
 }

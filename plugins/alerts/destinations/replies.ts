@@ -99,6 +99,10 @@ const listedDelivery = record({
   ...deliveryFields,
   destination_name: text.example('On call'),
   destination_type: Joi.string().example('webhook'),
+  subject_title: text
+    .allow(null)
+    .description('The title of the incident or alert that the message is about; null of others.')
+    .example('orders: 3 h old, expected every 1 h'),
 }).label('Delivery')
 
 export const replies = {

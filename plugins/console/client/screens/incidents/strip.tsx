@@ -10,8 +10,10 @@ import type { Downstream, Incident } from './requests.ts'
 import { chooseNodes } from './strip-nodes.ts'
 import { incidentTexts as texts } from './texts.ts'
 
-const BOX = { width: 144, height: 44 }
-const SPACING = { width: BOX.width, gapX: 30, gapY: 10 }
+const BOX_HEIGHT = 44
+/** Names of usual length are not cut. */
+const WIDTHS = { least: 144, most: 220, perCharacter: 8, around: 28 }
+const GAPS = { gapX: 30, gapY: 10 }
 /** Room for the shadow of a focused box. */
 const MARGIN = 4
 const SEVERITIES = ['critical', 'warning', 'info']
@@ -39,10 +41,13 @@ function Drawing({ incident, reply, address }: { incident: Incident; reply: Line
   const { root_cause: cause, alerts } = incident
   const byTable = Map.groupBy(alerts, ({ asset_id: id }) => id)
   const { nodes, edges, hiddenCount } = chooseNodes(reply, cause.asset_id, new Set(byTable.keys()))
+  const longest = Math.max(...nodes.map(({ name }) => name.length))
+  const fitting = longest * WIDTHS.perCharacter + WIDTHS.around
+  const boxWidth = Math.min(WIDTHS.most, Math.max(WIDTHS.least, fitting))
   const layout = layOutGraph(
-    nodes.map(({ id }) => ({ id, height: BOX.height })),
+    nodes.map(({ id }) => ({ id, height: BOX_HEIGHT })),
     edges.map(edge => ({ from: edge.upstream_id, to: edge.downstream_id })),
-    SPACING,
+    { width: boxWidth, ...GAPS },
   )
   const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN]
   return (
@@ -62,7 +67,7 @@ function Drawing({ incident, reply, address }: { incident: Incident; reply: Line
           {nodes.map(node => {
             const { x, y } = layout.places.get(node.id)!
             return (
-              <foreignObject key={node.id} x={x} y={y} width={BOX.width} height={BOX.height}>
+              <foreignObject key={node.id} x={x} y={y} width={boxWidth} height={BOX_HEIGHT}>
                 <Box node={node} isCause={node.id === cause.asset_id} alerts={byTable.get(node.id) ?? []} />
               </foreignObject>
             )
