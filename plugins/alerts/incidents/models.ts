@@ -10,10 +10,6 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number]
 /** A condition in SQL on incidents. */
 export const IS_ACTIVE = `status in ('open', 'acknowledged', 'snoozed')`
 
-/** A field of what is named as the cause of incidents `i`, in SQL; null where none is. */
-export const namedCause = (field: 'asset_id' | 'qualified_name') =>
-  `case when i.cause ->> 'is_named' = 'false' then null else i.cause ->> '${field}' end`
-
 /** The order of lists, with the id as tie-break. */
 export const NEWEST_FIRST = newestFirst('createdAt', 'id')
 

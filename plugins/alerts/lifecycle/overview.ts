@@ -2,8 +2,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { Symptom } from '../api.ts'
 import type { AlertOverview, Dimension, OverviewScope, WorstIncident } from '../dimensions.ts'
 import { routineNames, type Kinds } from '../kinds.ts'
-import { namedCause } from '../incidents/models.ts'
-import { NOT_DEMO } from '../models.ts'
+import { namedCause, NOT_DEMO } from '../models.ts'
 
 const MAX_INCIDENTS = 6
 

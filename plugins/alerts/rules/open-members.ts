@@ -1,8 +1,7 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
-import { namedCause } from '../incidents/models.ts'
 import type { IncidentSummary } from '../messages/message.ts'
-import { Alert, IS_OPEN } from '../models.ts'
+import { Alert, IS_OPEN, namedCause } from '../models.ts'
 
 /** An open alert with the incident that it belongs to. */
 export class OpenMember extends Alert {

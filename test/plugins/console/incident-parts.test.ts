@@ -87,16 +87,21 @@ t.test(
   },
 )
 
-t.test('the owners of the cause are asked, else those of what it hits, with the number of their tables', async t => {
-  const owns = (id: string, name: string) => ({ asset_id: id, name, email: null })
-  const of = (cause: string, isNamed: boolean, ...owners: ReturnType<typeof owns>[]) =>
-    ownersOf({ owners, root_cause: { asset_id: cause, is_named: isNamed } } as Parameters<typeof ownersOf>[0])
-  const owners = [owns('raw', 'Loaders'), owns('a', 'Sales'), owns('b', 'Sales')] as const
-  t.strictSame(of('raw', true, ...owners), { names: ['Loaders'], hit: 0 })
-  t.strictSame(of('other', true, ...owners.slice(1)), { names: ['Sales'], hit: 2 })
-  t.strictSame(of('raw', false, ...owners), { names: ['Loaders', 'Sales'], hit: 0 })
-  t.strictSame(of('raw', true), { names: [], hit: 0 })
-})
+t.test(
+  'the owners of the cause are asked, else those of what it hits, with the number of their tables',
+  async t => {
+    const owns = (id: string, name: string) => ({ asset_id: id, name, email: null })
+    const of = (cause: string, isNamed: boolean, ...owners: ReturnType<typeof owns>[]) =>
+      ownersOf({ owners, root_cause: { asset_id: cause, is_named: isNamed } } as Parameters<
+        typeof ownersOf
+      >[0])
+    const owners = [owns('raw', 'Loaders'), owns('a', 'Sales'), owns('b', 'Sales')] as const
+    t.strictSame(of('raw', true, ...owners), { names: ['Loaders'], hit: 0 })
+    t.strictSame(of('other', true, ...owners.slice(1)), { names: ['Sales'], hit: 2 })
+    t.strictSame(of('raw', false, ...owners), { names: ['Loaders', 'Sales'], hit: 0 })
+    t.strictSame(of('raw', true), { names: [], hit: 0 })
+  },
+)
 
 t.test('a title drops the table that is named beside it', async t => {
   const short = (title: string) => shortTitle({ title, qualified_name: 'shop.main.orders' })

@@ -1,6 +1,5 @@
 import type { Transaction } from '../../../../server/database/database.ts'
 import type { LookUps } from '../../api.ts'
-import type { ListedIncident } from './present.ts'
 
 /** What is known beside the alerts of an incident. */
 export interface Around {
@@ -14,13 +13,15 @@ export interface Around {
 export async function readAround(
   { owners, lineage }: Partial<LookUps>,
   trx: Transaction,
-  incidents: readonly Pick<ListedIncident, 'assetIds'>[],
+  incidents: readonly { assetIds: string[] }[],
 ): Promise<Around[]> {
   const sets = incidents.map(({ assetIds }) => assetIds)
   const byAsset = (await owners?.ownersOf(trx, [...new Set(sets.flat())])) ?? new Map<string, never[]>()
   const counts = (await lineage?.countDownstream(trx, sets)) ?? []
   return sets.map((set, n) => ({
-    owners: set.flatMap(id => (byAsset.get(id) ?? []).map(({ name, email }) => ({ asset_id: id, name, email }))),
+    owners: set.flatMap(id =>
+      (byAsset.get(id) ?? []).map(({ name, email }) => ({ asset_id: id, name, email })),
+    ),
     downstream_count: counts[n] ?? 0,
   }))
 }
