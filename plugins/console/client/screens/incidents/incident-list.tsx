@@ -128,7 +128,12 @@ const COLUMNS: Column<ListedIncident>[] = [
         <a href={`/incidents/${id}`} title={title}>
           <bdi>{title}</bdi>
         </a>
-        {number !== null && <span class="quiet number">{texts.numbered(number)}</span>}
+        {number !== null && (
+          <>
+            {' '}
+            <span class="quiet number">{texts.numbered(number)}</span>
+          </>
+        )}
       </span>
     ),
   },
