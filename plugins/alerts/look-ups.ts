@@ -27,6 +27,8 @@ export interface LineageLookup {
     nodes: { id: string; distance: number }[]
     edges: { upstreamId: string; downstreamId: string }[]
   }>
+  /** How many tables, dashboards and the like are made from each set of tables, without these themselves. */
+  countDownstream(trx: Transaction, sets: readonly (readonly string[])[]): Promise<number[]>
   /** Runs that write some tables and had an event since a time, the latest first. */
   runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<JobRun[]>
 }

@@ -234,3 +234,7 @@ export class DeliveryAttempt extends CompanyRow {
   declare isSlow: boolean
   declare responseBody: string | null
 }
+
+/** A field of what is named as the cause of incidents `i`, in SQL; null where none is. */
+export const namedCause = (field: 'asset_id' | 'qualified_name') =>
+  `case when i.cause ->> 'is_named' = 'false' then null else i.cause ->> '${field}' end`

@@ -73,9 +73,10 @@ export async function createDemoSource(
     // What the alerts of its last day have in common is known by it.
     await db.company(companyId, trx => lineage.connect(trx, sourceId, SHOP_LINEAGE, { isDemo: true }))
     const begin = new Date(now.getTime() - (HISTORY_DAYS + 1) * DAY_MS)
+    let destinationId = ''
     await asOf(deps, companyId, begin, async () => {
       await addOrganization(send)
-      await addRouting(deps, send, companyId)
+      destinationId = await addRouting(deps, send, companyId)
     })
     const watched = await send('POST', '/sdk/freshness/schedules', { asset_id: sourceId, ...LATE_SCHEDULE })
     await replayHistory(deps, {
@@ -85,6 +86,8 @@ export async function createDemoSource(
       acceptSchema: () => send('POST', `/sdk/schema/${sourceId}/acknowledge`, {}),
     })
     await settleMessages(deps, companyId)
+    // As new destinations for people have it; the ends of incidents of the past would wait for the clock.
+    await send('PATCH', `/sdk/alerts/destinations/${destinationId}`, { messages: 'incidents' })
     report('  a contract')
     await send('PUT', `/sdk/contracts/orders?source=${SHOP_NAME}`, { contract: ORDERS_CONTRACT })
     await replayLastDay(deps, { companyId, sourceId, shop, now })
@@ -162,11 +165,13 @@ async function addOrganization(send: Requester): Promise<void> {
   for (const tag of TAGS) await send('POST', '/sdk/tags', tag)
 }
 
-/** Adds a destination whose messages end in this process, and rules; its first test fails and is sent again. */
-async function addRouting(deps: DemoDeps, send: Requester, companyId: string): Promise<void> {
+/**
+ * Adds a destination whose messages end in this process, and rules; its first test fails and is sent again.
+ * @returns the id of the destination
+ */
+async function addRouting(deps: DemoDeps, send: Requester, companyId: string): Promise<string> {
   const { db, alerts, service } = deps
   const { id } = await db.company(companyId, trx => alerts.demo.createDestination(trx, DESTINATION_NAME))
-  await send('PATCH', `/sdk/alerts/destinations/${id}`, { messages: 'alerts' })
   service.isDown = true
   try {
     const { data: test } = await send('POST', `/sdk/alerts/destinations/${id}/test`)
@@ -176,6 +181,7 @@ async function addRouting(deps: DemoDeps, send: Requester, companyId: string): P
     service.isDown = false
   }
   for (const rule of ALERT_RULES) await send('POST', '/sdk/alerts/rules', { ...rule, destination_ids: [id] })
+  return id
 }
 
 async function addWarehouse(

@@ -11,8 +11,6 @@ const MAX_CHANGES = 5
 /** Teams and tags, of which a company may have many: those with the lowest score. */
 const MAX_GROUPS = 12
 const WORST_FIRST: readonly Severity[] = ['critical', 'warning', 'info']
-/** Far beyond what a person looks at; a walk sends one statement a step. */
-const MAX_STEPS = 12
 
 interface OverviewDeps {
   alerts: AlertsApi
@@ -54,7 +52,7 @@ interface ChangeRow {
  * @throws 404 `ASSET_NOT_FOUND`
  */
 export async function readOverview(deps: OverviewDeps, trx: Transaction, query: OverviewQuery) {
-  const { alerts, catalog, owners } = deps
+  const { alerts, catalog, lineage, owners } = deps
   const asset = query.asset_id === undefined ? undefined : await catalog.findAsset(trx, query.asset_id)
   const assetId = asset ? (asset.table?.id ?? asset.source.id) : null
   const times = lastDays(query.timezone, query.days)
@@ -65,10 +63,11 @@ export async function readOverview(deps: OverviewDeps, trx: Transaction, query: 
   const changes = await listChanges(trx, assetId)
   const owned = [...new Set([...tables.map(({ id }) => id), ...found.incidents.flatMap(causesOf)])]
   const ownersByAsset = (await owners?.ownersOf(trx, owned)) ?? new Map<string, never>()
-  const reach = await readReach(deps, trx, [
-    ...changes.map(({ tableId }) => [tableId]),
-    ...found.incidents.map(({ assetIds }) => assetIds),
-  ])
+  const reach =
+    (await lineage?.countDownstream(trx, [
+      ...changes.map(({ tableId }) => [tableId]),
+      ...found.incidents.map(({ assetIds }) => assetIds),
+    ])) ?? []
   const tablesBySource = Map.groupBy(tables, ({ sourceId }) => sourceId)
   const openBySource = Map.groupBy(found.open, ({ sourceId }) => sourceId)
   const openedByDay = Map.groupBy(found.opened, ({ place }) => place)
@@ -160,23 +159,6 @@ function listChanges(trx: Transaction, assetId: string | null): Promise<ChangeRo
       order by array_position(array['high', 'medium', 'low'], c.impact), c.detected_at desc, c.id desc limit :limit`,
     { companyId: companyOf(trx), assetId, limit: MAX_CHANGES },
   )
-}
-
-/** How many tables, dashboards and the like are made from each set of tables, without these themselves: in one walk. */
-async function readReach(
-  { lineage }: Pick<OverviewDeps, 'lineage'>,
-  trx: Transaction,
-  sets: readonly string[][],
-): Promise<number[]> {
-  const all = [...new Set(sets.flat())]
-  if (all.length === 0 || !lineage) return sets.map(() => 0)
-  const { edges } = await lineage.walk(trx, all, { direction: 'downstream', depth: MAX_STEPS })
-  const downstream = Map.groupBy(edges, ({ upstreamId }) => upstreamId)
-  return sets.map(set => {
-    const seen = new Set(set)
-    for (const id of seen) for (const edge of downstream.get(id) ?? []) seen.add(edge.downstreamId)
-    return seen.size - new Set(set).size
-  })
 }
 
 function countDimensions(counts: readonly { dimension: string; count: number }[]) {

@@ -167,6 +167,8 @@ export interface LineageApi {
   recordEdges(trx: Transaction, seen: SeenEdges): Promise<RecordedEdges>
   /** Follows the flow of data from tables and outside nodes, in one statement a step; cycles end. */
   walk(trx: Transaction, ids: readonly string[], options: WalkOptions): Promise<WalkResult>
+  /** How many tables and outside nodes are made from each set of tables, without these themselves: in one walk. */
+  countDownstream(trx: Transaction, sets: readonly (readonly string[])[]): Promise<number[]>
   /** Runs that write some tables and had an event since a time, the latest first; at most 1,000. */
   runsOf(trx: Transaction, tableIds: readonly string[], since: Date): Promise<LineageRun[]>
   /** Tables and outside nodes by their ids, by qualified name. */

@@ -9,6 +9,7 @@ import type { LineageDeps } from './deps.ts'
 import { feedsExtension } from './feeds/extension.ts'
 import { pruneRunsJob } from './feeds/prune-job.ts'
 import { feedRoutes } from './feeds/routes.ts'
+import { countDownstream } from './graph/count.ts'
 import { pruneJob } from './graph/fading.ts'
 import { readNodes } from './graph/nodes.ts'
 import { recordEdges } from './graph/record.ts'
@@ -46,11 +47,12 @@ export const lineage = feature({
       connect: connectTables,
       recordEdges,
       walk: walkEdges,
+      countDownstream,
       readNodes,
       runsOf: (trx, tableIds, since) => listRunsOf(trx, { tableIds }, since),
     }
     alerts.addKind(externalCheckFailed)
-    alerts.connect({ lineage: { walk: walkEdges, runsOf: api.runsOf } })
+    alerts.connect({ lineage: { walk: walkEdges, countDownstream, runsOf: api.runsOf } })
     catalog.extendAssets(lineageExtension)
     catalog.extendAssets(feedsExtension)
     catalog.readAtDiscovery(lineageReader(deps))

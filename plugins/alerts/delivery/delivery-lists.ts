@@ -1,8 +1,8 @@
 import { raw } from 'objection'
-import type { Transaction } from '../../../server/database/database.ts'
+import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import { pageOf, pagination } from '../../../server/http/page.ts'
 import type { DeliveryFilters } from '../destinations/schemas.ts'
-import { Alert, Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
+import { Delivery, DeliveryAttempt, Destination, NEWEST_FIRST } from '../models.ts'
 import { presentDelivery } from './present.ts'
 
 /** Characters of a response body in lists; up to 16 KiB are stored. */
@@ -30,14 +30,27 @@ export async function listDeliveries(
   const destinations = await Destination.query(trx)
     .select('id', 'name', 'destinationType')
     .findByIds([...new Set(deliveries.map(({ destinationId }) => destinationId))])
-  const alerts = await Alert.query(trx)
-    .select('id', 'title')
-    .findByIds([...new Set(deliveries.flatMap(({ alertId }) => alertId ?? []))])
+  const titles = await readTitles(
+    trx,
+    deliveries.flatMap(({ alertId, incidentId }) => incidentId ?? alertId ?? []),
+  )
   const data = deliveries.map(delivery => {
     const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id)
     const destination = destinations.find(({ id }) => id === delivery.destinationId)
-    const alert_title = alerts.find(({ id }) => id === delivery.alertId)?.title ?? null
-    return { ...presentDelivery(delivery, own, destination), alert_title }
+    const subjectTitle = titles.get(delivery.incidentId ?? delivery.alertId ?? '') ?? null
+    return { ...presentDelivery(delivery, own, destination), subject_title: subjectTitle }
   })
   return { data: { data, pagination: pagination(total, page) } }
+}
+
+/** The titles of incidents and alerts, by their ids. */
+async function readTitles(trx: Transaction, ids: readonly string[]): Promise<Map<string, string>> {
+  const titled = await rows<{ id: string; title: string }>(
+    trx,
+    `select id, title from alerts where company_id = :companyId and id = any(cast(:ids as uuid[]))
+      union all
+     select id, title from incidents where company_id = :companyId and id = any(cast(:ids as uuid[]))`,
+    { companyId: companyOf(trx), ids: [...new Set(ids)] },
+  )
+  return new Map(titled.map(({ id, title }) => [id, title]))
 }

@@ -89,6 +89,7 @@ export function describePayload(payload: Payload, facts: readonly Fact[] = []): 
 function incidentFacts({ incident, event }: Payload): Fact[] {
   if (!incident) return []
   const { alert_count: count, cause, title } = incident
+  if (cause === null) return [{ name: 'Incident', value: title }]
   const isElsewhere = cause !== event.asset.qualified_name
   return [
     ...(isElsewhere ? [{ name: 'Cause', value: title }] : []),

@@ -15,8 +15,8 @@ export interface IncidentPart {
   severity: 'info' | 'warning' | 'critical'
   /** One sentence that names the cause. */
   title: string
-  /** The qualified name of what is named as the cause. */
-  cause: string
+  /** The qualified name of what is named as the cause; null where several changes of one discovery have none. */
+  cause: string | null
   /** How many alerts it has. */
   alert_count: number
   /** ISO 8601, UTC. */

@@ -102,7 +102,10 @@ const listedDelivery = record({
   ...deliveryFields,
   destination_name: text.example('On call'),
   destination_type: Joi.string().example('webhook'),
-  alert_title: text.allow(null).example('orders: 12 rows, expected 80 to 95 (−85 %)'),
+  subject_title: text
+    .allow(null)
+    .description('The title of the incident or alert that the message is about; null of others.')
+    .example('orders: 3 h old, expected every 1 h'),
 }).label('Delivery')
 
 export const replies = {

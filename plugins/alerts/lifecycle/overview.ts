@@ -2,7 +2,7 @@ import { companyOf, rows, type Transaction } from '../../../server/database/data
 import type { Symptom } from '../api.ts'
 import type { AlertOverview, Dimension, OverviewScope, WorstIncident } from '../dimensions.ts'
 import { routineNames, type Kinds } from '../kinds.ts'
-import { NOT_DEMO } from '../models.ts'
+import { namedCause, NOT_DEMO } from '../models.ts'
 
 const MAX_INCIDENTS = 6
 
@@ -86,11 +86,11 @@ export async function readAlertOverview(
   const incidents = await rows<WorstIncident & { total: number }>(
     trx,
     `with active as (
-       select i.*, count(*) over ()::int as total from incidents i
+       select i.*, ${namedCause('asset_id')} as cause_asset_id, count(*) over ()::int as total from incidents i
         where i.company_id = :companyId and i.status in ('open', 'acknowledged') and ${CONCERNS_SCOPE}),
      worst as (select * from active order by ${worstFirst('active')} limit :limit)
      select w.id, w.title, w.severity, w.status, w.alert_count, w.created_at, w.total,
-            w.cause ->> 'asset_id' as cause_asset_id, counted.asset_ids,
+            w.cause_asset_id, counted.asset_ids,
             coalesce(nullif(u.full_name, ''), u.email) as assignee
        from worst w
        cross join lateral (

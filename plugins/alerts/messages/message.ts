@@ -9,8 +9,8 @@ export interface IncidentSummary {
   severity: Severity
   /** One sentence that names the cause. */
   title: string
-  /** What is named as the cause: a qualified name. */
-  causeAsset: string
+  /** What is named as the cause: a qualified name; null where several changes of one discovery have none. */
+  causeAsset: string | null
   /** The alert of the cause; null if another finding is named. */
   causeAlertId: string | null
   alertCount: number

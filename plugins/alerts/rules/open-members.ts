@@ -1,7 +1,7 @@
 import { raw } from 'objection'
 import { companyOf, rows, type Transaction } from '../../../server/database/database.ts'
 import type { IncidentSummary } from '../messages/message.ts'
-import { Alert, IS_OPEN } from '../models.ts'
+import { Alert, IS_OPEN, namedCause } from '../models.ts'
 
 /** An open alert with the incident that it belongs to. */
 export class OpenMember extends Alert {
@@ -34,7 +34,7 @@ export async function loadOpenMembers(
 }
 
 const SUMMARY = `i.id, i.status, i.severity, i.title, i.alert_count, i.created_at,
-            i.cause ->> 'qualified_name' as cause_asset, i.cause ->> 'alert_id' as cause_alert_id`
+            ${namedCause('qualified_name')} as cause_asset, i.cause ->> 'alert_id' as cause_alert_id`
 
 /** The incidents that alerts are in now, which may have been merged since. */
 export function loadIncidents(

@@ -1,7 +1,9 @@
 /** What the page of an incident makes of the reply: its timeline, its facts, and the boxes of its strip. */
 import t from 'tap'
 import { listEntries } from '../../../plugins/console/client/screens/incidents/entries.ts'
+import { ownersOf } from '../../../plugins/console/client/screens/incidents/owners.ts'
 import { chooseNodes } from '../../../plugins/console/client/screens/incidents/strip-nodes.ts'
+import { shortTitle } from '../../../plugins/console/client/screens/timeline/short-title.ts'
 import type { LineageReply } from '../../../plugins/console/client/screens/lineage/graph.ts'
 
 type Input = Parameters<typeof listEntries>[0]
@@ -84,3 +86,26 @@ t.test(
     for (const id of ['raw', 'a', 'b', 'far', 'board']) t.ok(ids.includes(id), id)
   },
 )
+
+t.test(
+  'the owners of the cause are asked, else those of what it hits, with the number of their tables',
+  async t => {
+    const owns = (id: string, name: string) => ({ asset_id: id, name, email: null })
+    const of = (cause: string, isNamed: boolean, ...owners: ReturnType<typeof owns>[]) =>
+      ownersOf({ owners, root_cause: { asset_id: cause, is_named: isNamed } } as Parameters<
+        typeof ownersOf
+      >[0])
+    const owners = [owns('raw', 'Loaders'), owns('a', 'Sales'), owns('b', 'Sales')] as const
+    t.strictSame(of('raw', true, ...owners), { names: ['Loaders'], hit: 0 })
+    t.strictSame(of('other', true, ...owners.slice(1)), { names: ['Sales'], hit: 2 })
+    t.strictSame(of('raw', false, ...owners), { names: ['Loaders', 'Sales'], hit: 0 })
+    t.strictSame(of('raw', true), { names: [], hit: 0 })
+  },
+)
+
+t.test('a title drops the table that is named beside it', async t => {
+  const short = (title: string) => shortTitle({ title, qualified_name: 'shop.main.orders' })
+  t.equal(short('orders: 3 h old'), '3 h old')
+  t.equal(short('orders.status: 2 rows'), 'status: 2 rows')
+  t.equal(short('orders_late: 2 rows'), 'orders_late: 2 rows')
+})

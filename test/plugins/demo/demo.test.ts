@@ -203,9 +203,13 @@ t.test('alerts were delivered within this process, and a failed test was sent ag
   await server.jobs.settled(deliverJob, job => job.delivery_id === tested[0]?.id)
   const { data } = await get('/sdk/alerts/destinations')
   const [destination] = data.destinations
+  t.equal(destination.messages, 'incidents')
   const { data: deliveries } = await get(`/sdk/alerts/destinations/${destination.id}/deliveries?limit=100`)
   const sent = deliveries.data
   t.ok(sent.some(({ event_type: type }: { event_type: string }) => type === 'alert.triggered'))
+  const { incidents } = (await get('/sdk/incidents?status=open')).data
+  const now = sent.filter(({ incident_id: incident }: { incident_id: string | null }) => incident)
+  t.equal(now.length, incidents.length, 'each cause of today is one message')
   t.match(
     sent.find(({ event_type: type }: { event_type: string }) => type === 'alert.test'),
     {

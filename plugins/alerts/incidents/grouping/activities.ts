@@ -3,7 +3,7 @@ import type { IncidentNews } from '../../rules/notify-incidents.ts'
 import type { Incident } from '../models.ts'
 import type { Arrangement } from './assign.ts'
 import type { Member } from './cause.ts'
-import { summaryOf, type NewActivity } from './store.ts'
+import { namedAsset, summaryOf, type NewActivity } from './store.ts'
 
 /** An arrangement that was stored, with its incidents before and after. */
 export interface AppliedArrangement {
@@ -50,7 +50,7 @@ export function describeActivities(applied: AppliedArrangement): {
 function changesOf(incident: Incident, before: Incident | undefined) {
   if (!before) return undefined
   const isWorse = SEVERITIES.indexOf(incident.severity) > SEVERITIES.indexOf(before.severity)
-  const isOther = incident.cause.asset_id !== before.cause.asset_id
+  const isOther = incident.cause.is_named !== false && incident.cause.asset_id !== before.cause.asset_id
   if (!isWorse && !isOther) return undefined
   const { id: incidentId, severity, cause } = incident
   const activities: NewActivity[] = [
@@ -59,7 +59,7 @@ function changesOf(incident: Incident, before: Incident | undefined) {
           {
             incidentId,
             activityType: 'cause_changed' as const,
-            metadata: { from: before.cause.qualified_name, to: cause.qualified_name, title: cause.summary },
+            metadata: { from: namedAsset(before), to: cause.qualified_name, title: cause.summary },
           },
         ]
       : []),
@@ -85,9 +85,10 @@ const nameAlerts = (alerts: readonly Member[]) => ({
 })
 
 function joinActivities(
-  { id: incidentId, cause }: Incident,
+  incident: Incident,
   { placed, arrangement: { incidentOf, created } }: AppliedArrangement,
 ): NewActivity[] {
+  const { id: incidentId } = incident
   const joined = placed.filter(({ id }) => incidentOf.get(id) === incidentId)
   if (joined.length === 0) return []
   const isNew = created.has(incidentId)
@@ -95,7 +96,7 @@ function joinActivities(
     {
       incidentId,
       activityType: isNew ? 'opened' : 'alerts_joined',
-      metadata: { ...nameAlerts(joined), ...(isNew && { cause: cause.qualified_name }) },
+      metadata: { ...nameAlerts(joined), ...(isNew && { cause: namedAsset(incident) }) },
     },
   ]
 }

@@ -6,7 +6,6 @@ import { Incident } from '../models.ts'
 import { describeActivities, type AppliedArrangement } from './activities.ts'
 import type { Arrangement } from './assign.ts'
 import { beginOf, nameCause, type Finding, type Member } from './cause.ts'
-import { discoveryOf, leadingChanges } from './change-sets.ts'
 import type { Flow } from './flow.ts'
 import { loadMembers } from './load.ts'
 import { explainMemberships } from './membership.ts'
@@ -121,19 +120,14 @@ function fieldsOf(
   return {
     id,
     cause,
-    title: nameChanges(members, flow) ?? cause.summary,
+    title: cause.is_named === false ? nameChanges(members) : cause.summary,
     severity: worstOf(before ? [...severities, before.severity] : severities),
     startedAt: own ? beginOf(own) : new Date(cause.at),
   }
 }
 
 /** The title of an incident of several changes of one discovery, of which none leads to the others. */
-function nameChanges(members: readonly Member[], flow: Flow): string | undefined {
-  const [first] = members
-  const discovery = first && discoveryOf(first)
-  if (!first || discovery === undefined || members.some(member => discoveryOf(member) !== discovery))
-    return undefined
-  if (leadingChanges(members, flow).length > 0) return undefined
+function nameChanges(members: readonly Member[]): string {
   const count = members.reduce((sum, { details }) => sum + changesOf(details), 0)
   return `${count} schema changes found by one discovery`
 }

@@ -1,6 +1,7 @@
 import type { Severity, Symptom } from '../../api.ts'
 import { parseDuration } from '../../../../server/settings/durations.ts'
 import type { Flow } from './flow.ts'
+import { isChangeSet } from './change-sets.ts'
 import { describeCause } from './describe-cause.ts'
 import {
   explains,
@@ -32,6 +33,8 @@ export interface Evidence {
 export interface NamedCause extends Evidence {
   /** The severity of its alert; that of a finding without one is `warning`. */
   severity: Severity
+  /** False of several changes of one discovery: it is the worst of them, and causes none. Absent where it is a cause. */
+  is_named?: false
   /** One sentence: how sure it is that this is the cause, and by what. Absent of incidents of older versions. */
   explanation?: string
   /** What speaks for it, the strongest first; itself included. */
@@ -61,16 +64,21 @@ export interface Finding {
 
 const MAX_EVIDENCE = 10
 
+/** Whether an alert can be the cause of more than additions to a schema. */
+const breaks = ({ symptom, severity }: RootFields) => symptom !== 'drift' || severity !== 'info'
+
 /**
  * Names the cause: of the alerts that no other one explains the one that explains most, then the strongest, then the
- * first. A finding upstream that explains it stands before it.
+ * first; an addition to a schema only where nothing else is there. A finding upstream that explains it stands before it.
  */
 export function nameCause(all: readonly Member[], findings: readonly Finding[], flow: Flow): NamedCause {
   const members = all.slice(0, MAX_COMPARED)
+  if (isChangeSet(members, flow)) return showWorst(members)
   const roots = findRoots(members, flow)
   const scored = roots.map(root => ({ root, explained: countExplained(root, members, flow) }))
   const [best] = scored.toSorted(
     (a, b) =>
+      Number(breaks(b.root)) - Number(breaks(a.root)) ||
       b.explained - a.explained ||
       weaknessOf(a.root.symptom, a.root.severity) - weaknessOf(b.root.symptom, b.root.severity) ||
       a.root.createdAt.getTime() - b.root.createdAt.getTime(),
@@ -81,7 +89,7 @@ export function nameCause(all: readonly Member[], findings: readonly Finding[], 
   const shown = own[0] ?? root
   const confidence = confidenceOf(shown, explained, roots)
   const evidence = [shown, ...own.filter(each => each !== shown)].map(each =>
-    evidenceOf({ ...each, eventType: each.kind, summary: each.title, alertId: each.id }, confidence),
+    evidenceOf(findingOf(each), confidence),
   )
   const ownIds = new Set(all.map(({ id }) => id))
   const finding = strongestFinding(
@@ -99,6 +107,28 @@ export function nameCause(all: readonly Member[], findings: readonly Finding[], 
     evidence: [...(finding ? [first] : []), ...evidence].slice(0, MAX_EVIDENCE),
   }
 }
+
+/** The worst of several changes of one discovery, as the cause of none. */
+function showWorst(members: readonly Member[]): NamedCause {
+  const changes = members.toSorted(byStrength)
+  const evidence = changes.slice(0, MAX_EVIDENCE).map(each => evidenceOf(findingOf(each), 0))
+  const tables = new Set(members.map(({ assetId }) => assetId)).size
+  return {
+    ...evidence[0]!,
+    alert_id: null,
+    severity: changes[0]!.severity,
+    is_named: false,
+    explanation: `No cause is named: one discovery found changes of ${tables} tables, and several of them changed by themselves`,
+    evidence,
+  }
+}
+
+const findingOf = (member: Member): Finding => ({
+  ...member,
+  eventType: member.kind,
+  summary: member.title,
+  alertId: member.id,
+})
 
 function countExplained(root: RootFields, members: readonly Member[], flow: Flow): number {
   return new Set(members.flatMap(each => (explains(root, each, flow) ? [each.assetId] : []))).size

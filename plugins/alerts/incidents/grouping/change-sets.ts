@@ -20,6 +20,12 @@ export function leadingChanges<Item extends GroupItem>(changes: readonly Item[],
   return changes.filter(each => lead && (each.assetId === lead.assetId || explains(lead, each, flow)))
 }
 
+/** Whether all that is wrong is what one discovery found, and several tables changed by themselves: then none is the cause. */
+export function isChangeSet(items: readonly GroupItem[], flow: Flow): boolean {
+  const discoveries = new Set(items.map(discoveryOf))
+  return discoveries.size === 1 && !discoveries.has(undefined) && leadingChanges(items, flow).length === 0
+}
+
 /** Whether a schema change comes of one of its incident that another discovery found. */
 function hasCauseElsewhere(change: GroupItem, items: readonly GroupItem[], flow: Flow): boolean {
   return items.some(

@@ -19,7 +19,7 @@ export interface Membership {
   reason: Exclude<MembershipReason, 'person'>
   /** Steps of the flow of data from or to the table that it belongs by; null without such a way. */
   steps: number | null
-  /** The qualified name of the table that it belongs by; null for the cause. */
+  /** The qualified name of the table that it belongs by; null for the cause, and where none is named. */
   relative_to: string | null
 }
 
@@ -38,6 +38,7 @@ function explainMembership(
   cause: NamedCause,
   flow: Flow,
 ): Membership {
+  if (cause.is_named === false) return { reason: 'same_discovery', steps: null, relative_to: null }
   if (member.id === cause.alert_id) return { reason: 'cause', steps: null, relative_to: null }
   const byCause = relate(member, { assetId: cause.asset_id, qualifiedName: cause.qualified_name }, flow)
   if (byCause) return byCause

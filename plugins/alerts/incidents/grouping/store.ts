@@ -176,6 +176,10 @@ export async function addActivities(
   return insertAll(entries, chunk => IncidentActivity.query(trx).insert(chunk).returning('*'))
 }
 
+/** The qualified name of what is named as the cause; null where none is. */
+export const namedAsset = ({ cause }: Incident): string | null =>
+  cause.is_named === false ? null : cause.qualified_name
+
 /** What messages state of incidents. */
 export function summaryOf(incident: Incident): IncidentSummary {
   const { id, status, severity, title, cause, alertCount, createdAt } = incident
@@ -186,7 +190,7 @@ export function summaryOf(incident: Incident): IncidentSummary {
     title,
     alertCount,
     createdAt,
-    causeAsset: cause.qualified_name,
+    causeAsset: namedAsset(incident),
     causeAlertId: cause.alert_id,
   }
 }

@@ -8,14 +8,15 @@ import { filterByAssignee } from '../../people/assignee.ts'
 import { presentActivities } from '../../people/timeline.ts'
 import { IS_OPEN } from '../../models.ts'
 import { Incident, IncidentActivity, NEWEST_FIRST } from '../models.ts'
+import { readAround } from './around.ts'
 import { ListedIncident, presentIncident } from './present.ts'
 import type { IncidentFilters } from './schemas.ts'
 
 /** What lists read of the alerts of an incident, and of its assignee. */
 const JOINED = `cross join lateral (
     select count(*) filter (where a.${IS_OPEN})::int as open_alert_count,
-           count(distinct a.asset_id)::int as asset_count, coalesce(sum(a.occurrences), 0)::int as trigger_count,
-           max(a.last_seen_at) as last_triggered_at
+           coalesce(array_agg(distinct a.asset_id) filter (where a.asset_id is not null), '{}') as asset_ids,
+           coalesce(sum(a.occurrences), 0)::int as trigger_count, max(a.last_seen_at) as last_triggered_at
       from incident_alerts ia join alerts a on a.company_id = incidents.company_id and a.id = ia.alert_id
      where ia.company_id = incidents.company_id and ia.incident_id = incidents.id) counted
   left join lateral (
@@ -44,8 +45,9 @@ export async function listIncidents(
     const listed = ListedIncident.query(trx)
     const matching = sortIncidents(filterIncidents(listed, filters, assetId, caller(request)), filters)
     const { results, total } = await joinedPageOf(matching, filters, page => readShown(trx, page))
+    const around = await readAround(lookUps, trx, results)
     return {
-      items: results.map(incident => presentIncident(config.baseUrl, incident)),
+      items: results.map((incident, n) => presentIncident(config.baseUrl, incident, around[n]!)),
       page: pagination(total, filters),
     }
   })

@@ -1,12 +1,15 @@
 import { toApiNames } from '../../../../server/http/fields.ts'
 import type { Membership, MembershipReason } from '../grouping/membership.ts'
+import type { Around } from './around.ts'
+import { namedAsset } from '../grouping/store.ts'
 import { Incident } from '../models.ts'
 import { shortName } from '../short-name.ts'
 
 /** An incident with what lists read beside it. */
 export class ListedIncident extends Incident {
   declare openAlertCount: number
-  declare assetCount: number
+  /** Tables and sources with an alert. */
+  declare assetIds: string[]
   declare triggerCount: number
   declare lastTriggeredAt: Date | null
   declare assigneeEmail: string | null
@@ -15,7 +18,7 @@ export class ListedIncident extends Incident {
 
 const MINUTE_MS = 60_000
 
-export function presentIncident(baseUrl: string, incident: ListedIncident) {
+export function presentIncident(baseUrl: string, incident: ListedIncident, around: Around) {
   const { cause, createdAt, acknowledgedAt, resolvedAt, startedAt } = incident
   return {
     id: incident.id,
@@ -25,10 +28,11 @@ export function presentIncident(baseUrl: string, incident: ListedIncident) {
     event_type: incident.eventType,
     title: incident.title,
     description: describeIncident(incident),
-    root_cause: { ...cause, explanation: cause.explanation ?? null },
+    root_cause: { is_named: true, ...cause, explanation: cause.explanation ?? null },
     alert_count: incident.alertCount,
     open_alert_count: incident.openAlertCount,
-    asset_count: incident.assetCount,
+    asset_count: incident.assetIds.length,
+    ...around,
     trigger_count: incident.triggerCount,
     reopened_count: incident.reopenedCount,
     assignee:
@@ -48,8 +52,8 @@ export function presentIncident(baseUrl: string, incident: ListedIncident) {
     minutes_to_acknowledge: acknowledgedAt && minutesBetween(createdAt, acknowledgedAt),
     minutes_to_resolve: resolvedAt && minutesBetween(createdAt, resolvedAt),
     context_data: {
-      cause_asset_id: cause.asset_id,
-      cause_qualified_name: cause.qualified_name,
+      cause_asset_id: cause.is_named === false ? null : cause.asset_id,
+      cause_qualified_name: namedAsset(incident),
       cause_alert_id: cause.alert_id,
       confidence: cause.confidence,
     },
@@ -61,11 +65,13 @@ function minutesBetween(from: Date, to: Date): number {
   return Math.max(0, Math.round((to.getTime() - from.getTime()) / (MINUTE_MS / 10)) / 10)
 }
 
-function describeIncident({ alertCount, assetCount, cause, mergedInto }: ListedIncident): string {
+function describeIncident(incident: ListedIncident): string {
+  const { alertCount, assetIds, mergedInto } = incident
   if (mergedInto !== null) return 'It belongs to another incident, which has its alerts'
   const alerts = alertCount === 1 ? '1 alert' : `${alertCount} alerts`
-  const assets = assetCount === 1 ? '' : ` on ${assetCount} tables`
-  return `${alerts}${assets}; the cause is ${cause.qualified_name}`
+  const assets = assetIds.length === 1 ? '' : ` on ${assetIds.length} tables`
+  const cause = namedAsset(incident)
+  return `${alerts}${assets}; ${cause === null ? 'one discovery found them, and none causes the others' : `the cause is ${cause}`}`
 }
 
 /** An alert as its incident shows it. */
@@ -89,6 +95,7 @@ export function presentMember(
   { kind, membership, placedBy, ...alert }: ShownAlert,
   { cause }: Incident,
   names: ReadonlyMap<string, string>,
+  downstreamCount: number,
 ) {
   const isCause = alert.id === cause.alert_id
   const isPlaced = placedBy !== null && !isCause
@@ -96,6 +103,7 @@ export function presentMember(
   return {
     ...toApiNames(alert),
     event_type: kind,
+    downstream_count: downstreamCount,
     is_cause: isCause,
     reason,
     steps: isPlaced ? null : (membership?.steps ?? null),

@@ -38,6 +38,12 @@ const evidenceFields = {
 }
 const evidence = record(evidenceFields).label('IncidentEvidence')
 
+const owner = record({
+  asset_id: id.example(TABLE_ID),
+  name: text.example('Sales data'),
+  email: text.allow(null),
+}).label('IncidentOwner')
+
 function incidentFields(kinds: readonly AlertKind[]) {
   return {
     id: id.example(INCIDENT_ID),
@@ -55,6 +61,11 @@ function incidentFields(kinds: readonly AlertKind[]) {
     root_cause: record({
       ...evidenceFields,
       severity,
+      is_named: flag
+        .description(
+          'False of several changes of one discovery: then this is the worst of them, and causes none of the others.',
+        )
+        .example(true),
       explanation: text
         .allow(null)
         .description('How sure it is that this is the cause, and by what; null of old incidents.')
@@ -66,6 +77,8 @@ function incidentFields(kinds: readonly AlertKind[]) {
     alert_count: count.example(4),
     open_alert_count: count.description('Alerts that are neither resolved nor dismissed.').example(4),
     asset_count: count.description('Tables and sources with an alert.').example(3),
+    owners: list(owner).description('Who owns the tables with an alert.'),
+    downstream_count: count.description('Tables, dashboards and the like that are made from these.').example(11),
     trigger_count: count.description('How often its alerts were seen.').example(9),
     reopened_count: count.description('How often it was over and went on.').example(0),
     assignee: assigneeReply.allow(null),
@@ -105,6 +118,7 @@ const alert = record({
   status: text.example('triggered'),
   asset_id: id.example(TABLE_ID),
   qualified_name: text.example('shop.shop.public.orders'),
+  downstream_count: count.description('Tables, dashboards and the like that are made from its table.').example(11),
   is_cause: flag.description('Whether it is named as the cause.'),
   reason: Joi.string()
     .valid(...MEMBERSHIP_REASONS)
@@ -129,12 +143,6 @@ const run = record({
   at: time,
   error_message: text.allow(null),
 }).label('IncidentRun')
-
-const owner = record({
-  asset_id: id.example(TABLE_ID),
-  name: text.example('Sales data'),
-  email: text.allow(null),
-}).label('IncidentOwner')
 
 const message = record({
   id: id.example(ALERT_ID),
@@ -178,7 +186,6 @@ export function incidentReplies(kinds: readonly AlertKind[]) {
     last_run: run
       .allow(null)
       .description('The run that wrote the table of the cause last before the incident was opened.'),
-    owners: list(owner).description('Who owns the tables of its alerts.'),
     alerts: list(alert).description('The first 200, oldest first.'),
     activities: list(activity).description('The newest 200, oldest first.'),
     messages: list(message).description('The newest 100 that were sent about it, oldest first.'),

@@ -6,6 +6,7 @@ import { Alert } from '../../models.ts'
 import { presentActivities, readActorNames } from '../../people/timeline.ts'
 import { showAlert } from '../../present.ts'
 import { IncidentActivity } from '../models.ts'
+import { readAround } from './around.ts'
 import { findIncident, readShown } from './lists.ts'
 import { ListedIncident, presentIncident, presentMember, type ShownAlert } from './present.ts'
 
@@ -38,27 +39,20 @@ export async function showIncident(deps: ShowDeps, trx: Transaction, id: string)
     trx,
     alerts.flatMap(({ placedBy }) => placedBy ?? []),
   )
+  const [around] = await readAround(deps.lookUps, trx, [incident])
+  const downstream =
+    (await deps.lookUps.lineage?.countDownstream(
+      trx,
+      alerts.map(({ assetId }) => [assetId]),
+    )) ?? []
   return {
-    ...presentIncident(deps.config.baseUrl, incident),
+    ...presentIncident(deps.config.baseUrl, incident, around!),
     cause_alert: await showCauseAlert(deps, trx, incident),
     last_run: await readLastRun(deps, trx, incident),
-    owners: await readOwners(
-      deps,
-      trx,
-      alerts.map(({ assetId }) => assetId),
-    ),
-    alerts: alerts.map(alert => presentMember(alert, incident, names)),
+    alerts: alerts.map((alert, n) => presentMember(alert, incident, names, downstream[n] ?? 0)),
     activities: (await presentActivities(trx, activities)).reverse(),
     messages: await readMessages(trx, incident),
   }
-}
-
-/** Who owns the tables of an incident. */
-async function readOwners({ lookUps }: ShowDeps, trx: Transaction, assetIds: readonly string[]) {
-  const owners = (await lookUps.owners?.ownersOf(trx, [...new Set(assetIds)])) ?? new Map<string, never[]>()
-  return [...owners].flatMap(([assetId, all]) =>
-    all.map(({ name, email }) => ({ asset_id: assetId, name, email })),
-  )
 }
 
 async function showCauseAlert(deps: ShowDeps, trx: Transaction, { cause }: ListedIncident) {

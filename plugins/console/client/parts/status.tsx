@@ -66,13 +66,16 @@ export function Severity({ level, word = level }: { level: string; word?: string
   )
 }
 
+/** Where people have another word than the API. */
+const WORDS: Record<string, string> = { triggered: 'open' }
+
 /**
  * The state of something as a word in a pill, without a shape: shapes are for severities. It has a colour where something is
  * wrong.
  * @param props.word what stands for the code of the API
  */
 export function Status({ status, word }: { status: string | null | undefined; word?: string }) {
-  const text = word ?? inWords((status ?? 'unknown').toLowerCase())
+  const text = word ?? WORDS[status ?? ''] ?? inWords((status ?? 'unknown').toLowerCase())
   return <span class={`status ${toneOf(status)}`}>{text}</span>
 }
 

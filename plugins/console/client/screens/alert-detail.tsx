@@ -63,7 +63,7 @@ export function AlertDetail({
       <div class="actions alert-actions">
         <MoveButtons alerts={[alert]} begin={(move: Move) => begin(move, alert)} />
         <AssignButton alert={alert} changed={changed} />
-        <CopyButton text={alert.links.alert_url} label={alertTexts.copyLink} />
+        <CopyButton text={alert.links.alert_url} label={alertTexts.copyLink} isSmall={false} />
       </div>
       <BrokenContracts alert={alert} />
       {isRead ? (
@@ -77,6 +77,12 @@ export function AlertDetail({
             )}
           </Loaded>
           <Evidence alert={alert} />
+          {typeof explanation === 'string' && (
+            <details class="section">
+              <summary>{alertTexts.why}</summary>
+              <p>{explanation}</p>
+            </details>
+          )}
           {
             // The box above says why it is missing.
             context.data === undefined ? (
@@ -94,12 +100,6 @@ export function AlertDetail({
         <Skeleton rows={9} />
       )}
       <RowsOf alert={alert} />
-      {typeof explanation === 'string' && (
-        <details class="section">
-          <summary>{alertTexts.why}</summary>
-          <p>{explanation}</p>
-        </details>
-      )}
       <Deliveries id={alert.id} />
     </article>
   )

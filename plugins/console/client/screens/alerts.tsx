@@ -26,6 +26,7 @@ import { AlertFilters, isFiltered, readFilters } from './alert-filters.tsx'
 import { beginMove, MoveButtons, MOVES, type Move, type PendingMove } from './alert-moves.tsx'
 import type { ScreenProps } from './props.ts'
 import { shortNameOf } from './timeline/assignee.ts'
+import { shortTitle } from './timeline/short-title.ts'
 
 const LIMIT = 50
 const SKIM_MS = 150
@@ -310,7 +311,7 @@ function Group({
               <Shape tone={toneOf(alert.severity)} />
               <span class="hidden">{alert.severity}</span>
               <span class="text">
-                <bdi>{shorten(alert)}</bdi>
+                <bdi>{shortTitle(alert)}</bdi>
               </span>
               {alert.status !== 'triggered' && <Status status={alert.status} />}
               {alert.muted_until && <Status status="muted" />}
@@ -320,18 +321,11 @@ function Group({
                 </span>
               )}
               {alert.delivery_failed && <span class="bad">message failed</span>}
-              <Ago at={alert.last_seen_at} />
+              <Ago at={alert.created_at} />
             </a>
           </li>
         ))}
       </ul>
     </section>
   )
-}
-
-/** The title without the table, which the group names: what is left of it is the column, or the value. */
-function shorten({ title, qualified_name: path }: Alert): string {
-  const name = path.split('.').at(-1)!
-  const rest = title.slice(name.length)
-  return title.startsWith(name) && /^(: |\.)/.test(rest) ? rest.replace(/^(: |\.)/, '') : title
 }

@@ -75,6 +75,7 @@ t.test('an alert reaches the receiver in the shape of the specification, signed 
   t.match(await world.deliveries(id), [
     {
       alert_id: alertId,
+      subject_title: body.alert.title,
       event_type: 'alert.triggered',
       status: 'delivered',
       attempts: [

@@ -77,6 +77,12 @@ t.test('the changes that one discovery finds are one incident', async t => {
   t.strictSame(await show(), ['open critical raw: other drift, raw drift'])
 })
 
+t.test('an addition to a schema is no cause of what another table lost', async t => {
+  const { raise, show } = await makePipeline(app, ...CHAIN)
+  await raise('raw drift info', 'orders drift info', 'other drift')
+  t.match((await show())[0], /^open critical other: /)
+})
+
 t.test('a symptom joins only what can have caused it', async t => {
   const { raise, show } = await makePipeline(app, ...CHAIN)
   await raise('raw quality')
@@ -131,7 +137,7 @@ t.test('circles have a cause too', async t => {
 t.test(
   'one discovery is one incident, and does not put independent problems of its tables together',
   async t => {
-    const { raise, show, list } = await makePipeline(
+    const { raise, show, list, get } = await makePipeline(
       app,
       ['customers', 'orders', 'sales', 'products', 'inventory', 'gift_cards', 'page_views'],
       ['customers > orders', 'orders > sales', 'products > inventory'],
@@ -149,8 +155,29 @@ t.test(
       'open warning page_views: page_views volume',
       'open warning products: inventory volume, products volume',
     ])
-    const titles = (await list()).map(({ title }) => String(title))
-    t.ok(titles.includes('4 schema changes found by one discovery'))
+    const changes = (await list()).find(({ title }) => title === '4 schema changes found by one discovery')
+    t.match(changes, {
+      root_cause: { is_named: false, alert_id: null, confidence: 0, explanation: /^No cause is named/ },
+      description: /none causes the others$/,
+      downstream_count: 2,
+    })
+    await app.query('delete from rate_windows')
+    const { alerts } = (await get(
+      `?alert_id=${String(changes?.root_cause && (changes.root_cause as { evidence: { alert_id: string }[] }).evidence[0]?.alert_id)}`,
+    )) as {
+      alerts: { title: string; is_cause: boolean; reason: string; downstream_count: number }[]
+    }
+    t.strictSame(
+      alerts
+        .map(({ title, is_cause, reason, downstream_count: reach }) => [title, is_cause, reason, reach])
+        .sort(),
+      [
+        ['customers drift', false, 'same_discovery', 2],
+        ['gift_cards drift', false, 'same_discovery', 0],
+        ['orders drift', false, 'same_discovery', 1],
+        ['products drift', false, 'same_discovery', 1],
+      ],
+    )
   },
 )
 

@@ -99,7 +99,7 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
     const heads = await page.locator('.incidents thead th').allInnerTexts()
     t.same(
       heads.map(head => head.replace(/\s*[↕↑↓]$/, '')),
-      ['Incident', 'State', 'Alerts', 'Tables', 'Assigned to', 'Age'],
+      ['Incident', 'State', 'Alerts', 'Reach', 'Owner', 'Assigned to', 'Age'],
     )
     await page.locator('.incidents a').first().click()
     await page.getByRole('button', { name: 'Acknowledge' }).click()
@@ -115,10 +115,11 @@ async function handleIncidents({ app, world, openAs, ready, violationsOf }: Stag
     await page.getByRole('button', { name: 'Add comment' }).click()
     await page.locator('.timeline', { hasText: 'The loader was restarted' }).waitFor()
     await page.getByRole('button', { name: 'Resolve' }).click()
-    await page.locator('#pr_url').fill('no address')
+    await page.getByLabel('What it came from').selectOption('pipeline_failure')
+    await page.locator('#external_link').fill('no address')
     await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
-    await page.locator('#pr_url-problem').waitFor()
-    await page.locator('#pr_url').fill('https://git.example.com/pull/1')
+    await page.locator('#external_link-problem').waitFor()
+    await page.locator('#external_link').fill('https://git.example.com/pull/1')
     await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
     await page.getByText('are resolved').waitFor()
     await page.getByRole('button', { name: 'Resolve' }).waitFor({ state: 'detached' })

@@ -121,7 +121,7 @@ export function Downstream({ alert: { downstream: reach, qualified_name: table }
                 dashboards,
                 reach.dashboards.every(({ asset_type: kind }) => kind === 'dashboard'),
               )}
-              :{namesOf(reach.dashboards, dashboards)}
+              : {namesOf(reach.dashboards, dashboards)}
             </p>
           )}
           {owners.length > 0 && (

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { tableAddress } from '../../lib/router.ts'
-import { Shape, toneOf } from '../../parts/status.tsx'
+import { Shape, Status, toneOf } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { shortTitle } from '../timeline/short-title.ts'
 import { namesOf } from './names.ts'
 import type { Incident } from './requests.ts'
 import { incidentTexts as texts } from './texts.ts'
@@ -39,7 +40,12 @@ export function AlertGroups({ incident }: { incident: Incident }) {
           </h3>
           <ul class="list">
             {alerts.map(alert => (
-              <AlertRow key={alert.id} alert={alert} groupWhy={alerts[0]!.why} />
+              <AlertRow
+                key={alert.id}
+                alert={alert}
+                title={shortTitle(alert)}
+                note={alert.why === alerts[0]!.why || alert.reason === 'same_table' ? null : alert.why}
+              />
             ))}
           </ul>
         </section>
@@ -58,24 +64,53 @@ function distanceOf(alerts: readonly IncidentAlert[]): number {
   return Math.min(...alerts.map(({ steps }) => steps ?? Infinity))
 }
 
-function AlertRow({ alert, groupWhy }: { alert: IncidentAlert; groupWhy: string | null }) {
-  const { id, severity, title, status, why, last_seen_at: at } = alert
+function AlertRow({ alert, title, note }: { alert: IncidentAlert; title: string; note: string | null }) {
+  const { id, severity, status, created_at: at } = alert
   return (
     <li>
       <a href={`/alerts/${id}`}>
         <Shape tone={toneOf(severity)} />
         <span class="hidden">{severity}</span>
-        <span class="text" title={title}>
+        <span class="text" title={alert.title}>
           <bdi>{title}</bdi>
         </span>
-        {why && why !== groupWhy && (
+        {note && (
           <span class="quiet">
-            <bdi>{why}</bdi>
+            <bdi>{note}</bdi>
           </span>
         )}
-        <span class="chip">{texts.alertStates[status] ?? status}</span>
+        {status !== 'triggered' && <Status status={status} />}
         <Ago at={at} />
       </a>
     </li>
+  )
+}
+
+const SEVERITIES = ['critical', 'warning', 'info']
+
+/** What one discovery found, the riskiest first, then what most is made from: none of it is the cause of the rest. */
+export function FoundChanges({ incident: { alerts, root_cause: worst } }: { incident: Incident }) {
+  const rankOf = ({ severity }: IncidentAlert) => SEVERITIES.indexOf(severity)
+  const changes = alerts.toSorted(
+    (a, b) =>
+      rankOf(a) - rankOf(b) || b.downstream_count - a.downstream_count || a.title.localeCompare(b.title),
+  )
+  return (
+    <section>
+      <h2>{texts.happened}</h2>
+      <p>
+        <bdi>{worst.explanation}</bdi>.
+      </p>
+      <ul class="list">
+        {changes.map(alert => (
+          <AlertRow
+            key={alert.id}
+            alert={alert}
+            title={alert.title}
+            note={texts.downstream(alert.downstream_count)}
+          />
+        ))}
+      </ul>
+    </section>
   )
 }

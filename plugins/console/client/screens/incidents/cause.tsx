@@ -85,11 +85,11 @@ export function Cause({ incident, lineage }: { incident: Incident; lineage: Down
           <GivenMarks.Provider value={marks}>
             <div class="incident-chart">
               <Evidence alert={alert} />
-              <RowsOf alert={alert} />
             </div>
           </GivenMarks.Provider>
         )}
       </div>
+      {alert && <RowsOf alert={alert} />}
     </section>
   )
 }

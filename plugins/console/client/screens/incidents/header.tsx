@@ -3,13 +3,13 @@ import { Shape, toneOf } from '../../parts/status.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { nameOfAssignee } from '../timeline/assignee.ts'
 import { IncidentActions } from './incident-actions.tsx'
+import { ownersOf } from './owners.ts'
 import type { Incident } from './requests.ts'
 import { incidentTexts as texts } from './texts.ts'
 
 /** What it is, how it stands, who has it, and what can be done. */
 export function IncidentHeader({ incident, reload }: { incident: Incident; reload: () => void }) {
-  const { number, title, severity, status, assignee, root_cause: cause, merged_into: into } = incident
-  const owners = incident.owners.filter(({ asset_id: id }) => id === cause.asset_id)
+  const { number, title, severity, status, assignee, merged_into: into } = incident
   return (
     <header class="incident-head">
       <h1>
@@ -32,12 +32,7 @@ export function IncidentHeader({ incident, reload }: { incident: Incident; reloa
           <span>{texts.resolvedAfter(texts.span(incident.minutes_to_resolve))}</span>
         )}
         <span>
-          <span class="quiet">{texts.owner}:</span>{' '}
-          {owners.length > 0 ? (
-            <bdi>{owners.map(({ name }) => name).join(', ')}</bdi>
-          ) : (
-            <span class="quiet">{texts.noOwner}</span>
-          )}
+          <span class="quiet">{texts.owner}:</span> <Owners incident={incident} />
         </span>
         <span>
           <span class="quiet">{texts.assignee}:</span> <bdi>{nameOfAssignee(assignee)}</bdi>
@@ -53,5 +48,17 @@ export function IncidentHeader({ incident, reload }: { incident: Incident; reloa
         </p>
       )}
     </header>
+  )
+}
+
+/** Whom to ask: the owners of the cause, or else of what it hits. */
+function Owners({ incident }: { incident: Incident }) {
+  const { names, hit } = ownersOf(incident)
+  if (names.length === 0) return <span class="quiet">{texts.noOwner}</span>
+  return (
+    <>
+      <bdi>{names.join(', ')}</bdi>
+      {hit > 0 && <span class="quiet"> {texts.ownsHit(hit)}</span>}
+    </>
   )
 }

@@ -14,11 +14,6 @@ import { texts as common } from '../../texts.ts'
 import { changeIncident, moveIncident, type Incident, type IncidentMove } from './requests.ts'
 
 const NOTES: FieldSpec = { ...{ name: 'notes', label: texts.notes, kind: 'long' }, maxLength: 2_000 }
-const text = (name: string, label: string, maxLength: number, hint?: string): FieldSpec => ({
-  ...{ name, label, kind: 'text', maxLength },
-  ...(hint && { hint }),
-})
-
 /** What each action asks for. */
 const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   snooze: [
@@ -38,10 +33,11 @@ const SPECS: Record<Exclude<IncidentMove, 'acknowledge'>, FieldSpec[]> = {
   ],
   resolve: [
     NOTES,
-    text('root_cause_category', 'What it came from', 100, 'Such as pipeline_failure or schema_change.'),
-    text('action_detail', 'What was done', 2_000),
-    text('pr_url', 'Pull request', 2_000),
-    text('external_link', 'Ticket', 2_000),
+    {
+      ...{ name: 'root_cause_category', label: texts.cameFrom, kind: 'choice' },
+      choices: texts.categories,
+    },
+    { ...{ name: 'external_link', label: texts.link, kind: 'text', maxLength: 2_000 } },
   ],
   dismiss: [NOTES],
 }

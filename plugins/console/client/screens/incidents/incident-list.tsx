@@ -1,6 +1,6 @@
 import { api } from '../../lib/api.ts'
 import { useData } from '../../lib/data.ts'
-import { formatNumber } from '../../lib/format.ts'
+import { countOf, formatNumber } from '../../lib/format.ts'
 import { useQuery } from '../../lib/router.ts'
 import { Choice, SearchField } from '../../parts/filters.tsx'
 import { EmptyUnlessNew } from '../../parts/first-source.tsx'
@@ -15,6 +15,7 @@ import { readSort } from '../../parts/table/table-head.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { incidentTexts as texts } from './texts.ts'
+import { ownersOf } from './owners.ts'
 import { loadIncidents, type IncidentsPage, type ListedIncident } from './requests.ts'
 
 const LIMIT = 50
@@ -127,7 +128,12 @@ const COLUMNS: Column<ListedIncident>[] = [
         <a href={`/incidents/${id}`} title={title}>
           <bdi>{title}</bdi>
         </a>
-        {number !== null && <span class="quiet number">{texts.numbered(number)}</span>}
+        {number !== null && (
+          <>
+            {' '}
+            <span class="quiet number">{texts.numbered(number)}</span>
+          </>
+        )}
       </span>
     ),
   },
@@ -142,7 +148,28 @@ const COLUMNS: Column<ListedIncident>[] = [
     sort: { name: 'alert_count', first: 'desc' },
     cell: ({ alert_count: count }) => formatNumber(count),
   },
-  { label: texts.tables, className: 'right', cell: ({ asset_count: count }) => formatNumber(count) },
+  {
+    label: texts.reach,
+    cell: ({ asset_count: count, downstream_count: reach }) => (
+      <>
+        {countOf(count, 'table')}
+        {reach > 0 && <span class="quiet">, {texts.downstream(reach)}</span>}
+      </>
+    ),
+  },
+  {
+    label: texts.owner,
+    cell: incident => {
+      const { names } = ownersOf(incident)
+      if (names.length === 0) return <span class="quiet">{texts.noOwner}</span>
+      return (
+        <>
+          <bdi title={names.join(', ')}>{names[0]}</bdi>
+          {names.length > 1 && ` +${names.length - 1}`}
+        </>
+      )
+    },
+  },
   {
     label: texts.assignee,
     cell: ({ assignee }) =>

@@ -3,7 +3,7 @@ import { useData, type Data } from '../../lib/data.ts'
 import { useTitle } from '../../parts/frame.tsx'
 import { Loaded, MissingPage } from '../../parts/states.tsx'
 import { incidentTexts as texts } from './texts.ts'
-import { AlertGroups } from './alert-groups.tsx'
+import { AlertGroups, FoundChanges } from './alert-groups.tsx'
 import { Cause } from './cause.tsx'
 import { IncidentHeader } from './header.tsx'
 import { IncidentTimeline } from './incident-timeline.tsx'
@@ -30,17 +30,21 @@ export function IncidentPage({ id }: { id: string }) {
 }
 
 function Content({ incident, reload }: { incident: Incident; reload: () => void }) {
-  const { asset_id: root } = incident.root_cause
-  const lineage: Downstream = useData(`downstream of ${root}`, signal => loadDownstream(root, signal))
+  const { asset_id: root, is_named: isNamed } = incident.root_cause
+  const lineage: Downstream = useData(isNamed ? `downstream of ${root}` : null, signal =>
+    loadDownstream(root, signal),
+  )
   return (
     <>
       <IncidentHeader incident={incident} reload={reload} />
-      <Cause incident={incident} lineage={lineage} />
-      <Strip incident={incident} lineage={lineage} />
+      {isNamed && (
+        <>
+          <Cause incident={incident} lineage={lineage} />
+          <Strip incident={incident} lineage={lineage} />
+        </>
+      )}
       <div class="columns">
-        <div>
-          <AlertGroups incident={incident} />
-        </div>
+        <div>{isNamed ? <AlertGroups incident={incident} /> : <FoundChanges incident={incident} />}</div>
         <div>
           <IncidentTimeline incident={incident} reload={reload} />
           <PostMortem incident={incident} reload={reload} />

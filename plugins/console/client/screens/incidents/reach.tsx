@@ -53,19 +53,23 @@ function ReachLists({ root, reply }: { root: Root; reply: LineageReply }) {
   return (
     <>
       <dl class="reach">
-        {lists.map(([name, names]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {names.length === 0 ? <span class="quiet">–</span> : names.slice(0, MAX_NAMED)}
-              {names.length > MAX_NAMED && (
-                <a href={tableAddress(root.qualified_name, 'lineage')}>
-                  {texts.moreNames(names.length - MAX_NAMED)}
-                </a>
-              )}
-            </dd>
-          </div>
-        ))}
+        {lists.flatMap(([name, names]) =>
+          names.length === 0 ? (
+            []
+          ) : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {names.slice(0, MAX_NAMED)}
+                {names.length > MAX_NAMED && (
+                  <a href={tableAddress(root.qualified_name, 'lineage')}>
+                    {texts.moreNames(names.length - MAX_NAMED)}
+                  </a>
+                )}
+              </dd>
+            </div>
+          ),
+        )}
       </dl>
       {!reply.is_complete && <p class="quiet">{texts.notFollowed}</p>}
     </>

@@ -25,6 +25,7 @@ export function SendDialog({ id, reload, close }: { id: string; reload: () => vo
   const specs: FieldSpec[] = [
     {
       ...{ name: 'destination_id', label: texts.destination, kind: 'choice', isRequired: true },
+      ...(all.length === 1 && { initial: all[0]!.id }),
       choices: all.map(destination => [destination.id, destination.name] as const),
     },
   ]

@@ -10,8 +10,12 @@ import type { Downstream, Incident } from './requests.ts'
 import { chooseNodes } from './strip-nodes.ts'
 import { incidentTexts as texts } from './texts.ts'
 
-const BOX = { width: 144, height: 44 }
-const SPACING = { width: BOX.width, gapX: 30, gapY: 10 }
+const BOX_HEIGHT = 44
+/** Wide enough for names of usual length, where the columns have the room. */
+const WIDTHS = { least: 144, most: 220, perCharacter: 8, around: 28 }
+/** The room on a window of 1,280 px, and what of a larger one is not for the strip. */
+const ROOM = { least: 1_012, beside: 268 }
+const GAPS = { gapX: 30, gapY: 10 }
 /** Room for the shadow of a focused box. */
 const MARGIN = 4
 const SEVERITIES = ['critical', 'warning', 'info']
@@ -39,11 +43,21 @@ function Drawing({ incident, reply, address }: { incident: Incident; reply: Line
   const { root_cause: cause, alerts } = incident
   const byTable = Map.groupBy(alerts, ({ asset_id: id }) => id)
   const { nodes, edges, hiddenCount } = chooseNodes(reply, cause.asset_id, new Set(byTable.keys()))
-  const layout = layOutGraph(
-    nodes.map(({ id }) => ({ id, height: BOX.height })),
-    edges.map(edge => ({ from: edge.upstream_id, to: edge.downstream_id })),
-    SPACING,
+  const longest = Math.max(...nodes.map(({ name }) => name.length))
+  const fitting = longest * WIDTHS.perCharacter + WIDTHS.around
+  const layOut = (width: number) =>
+    layOutGraph(
+      nodes.map(({ id }) => ({ id, height: BOX_HEIGHT })),
+      edges.map(edge => ({ from: edge.upstream_id, to: edge.downstream_id })),
+      { width, ...GAPS },
+    )
+  const columnCount = Math.round((layOut(WIDTHS.least).width + GAPS.gapX) / (WIDTHS.least + GAPS.gapX))
+  const room = Math.max(ROOM.least, innerWidth - ROOM.beside)
+  const boxWidth = Math.max(
+    WIDTHS.least,
+    Math.min(WIDTHS.most, fitting, (room + GAPS.gapX) / columnCount - GAPS.gapX),
   )
+  const layout = layOut(boxWidth)
   const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN]
   return (
     <>
@@ -62,7 +76,7 @@ function Drawing({ incident, reply, address }: { incident: Incident; reply: Line
           {nodes.map(node => {
             const { x, y } = layout.places.get(node.id)!
             return (
-              <foreignObject key={node.id} x={x} y={y} width={BOX.width} height={BOX.height}>
+              <foreignObject key={node.id} x={x} y={y} width={boxWidth} height={BOX_HEIGHT}>
                 <Box node={node} isCause={node.id === cause.asset_id} alerts={byTable.get(node.id) ?? []} />
               </foreignObject>
             )

@@ -128,14 +128,20 @@ function DeliveryTable({
     {
       label: routingTexts.message,
       isName: true,
-      cell: ({ id, event_type: type, attempts }) => (
+      cell: ({ id, event_type: type, attempts, subject_title: title }) => (
         <button
           class="link"
           aria-expanded={id === openId}
           onClick={() => changeQuery({ delivery: id === openId ? null : id })}
         >
-          {routingTexts.typeOf[type] ?? type}
-          <span class="count">{countOf(attempts.length, 'attempt')}</span>
+          {title ? (
+            <>
+              <bdi>{title}</bdi> <span class="quiet">{routingTexts.typeOf[type] ?? type}</span>
+            </>
+          ) : (
+            (routingTexts.typeOf[type] ?? type)
+          )}
+          {attempts.length > 1 && <span class="count">{countOf(attempts.length, 'attempt')}</span>}
         </button>
       ),
     },
@@ -147,16 +153,14 @@ function DeliveryTable({
     { label: 'Created', cell: delivery => <Ago at={delivery.created_at} /> },
     {
       label: 'About',
-      cellClass: 'wraps',
-      cell: ({ alert_id: alert, alert_title: title, incident_id: incident }) => {
-        if (alert)
-          return (
-            <a href={`/alerts/${alert}`}>
-              <bdi>{title ?? 'the alert'}</bdi>
-            </a>
-          )
-        return incident ? <a href={`/incidents/${incident}`}>the incident</a> : <span class="quiet">–</span>
-      },
+      cell: ({ alert_id: alertId, incident_id: incidentId }) =>
+        incidentId ? (
+          <a href={`/incidents/${incidentId}`}>incident</a>
+        ) : alertId ? (
+          <a href={`/alerts/${alertId}`}>alert</a>
+        ) : (
+          <span class="quiet">–</span>
+        ),
     },
     {
       label: 'Outcome',

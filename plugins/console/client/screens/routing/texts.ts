@@ -70,8 +70,8 @@ export const routingTexts = {
 
   // Deliveries
   typeOf: {
-    'alert.triggered': 'alert opened',
-    'alert.resolved': 'alert ended',
+    'alert.triggered': 'opened',
+    'alert.resolved': 'ended',
     'alert.test': 'test',
     digest: 'digest',
   } as Record<string, string>,
