@@ -86,7 +86,15 @@ export const manifest = {
     publicPages,
     consolePages,
   ],
-  connectors: [postgresql, redshift, mysql, snowflake, bigquery, databricks, duckdb] as unknown as Connector[],
+  connectors: [
+    postgresql,
+    redshift,
+    mysql,
+    snowflake,
+    bigquery,
+    databricks,
+    duckdb,
+  ] as unknown as Connector[],
   checks: [...ruleTypes, ...metricTypes] as CheckType[],
   /** The plug-in template is our own SQLite engine, loaded as anyone's extension is. */
   extensions: [templateEntry()],

@@ -78,7 +78,9 @@ function incidentFields(kinds: readonly AlertKind[]) {
     open_alert_count: count.description('Alerts that are neither resolved nor dismissed.').example(4),
     asset_count: count.description('Tables and sources with an alert.').example(3),
     owners: list(owner).description('Who owns the tables with an alert.'),
-    downstream_count: count.description('Tables, dashboards and the like that are made from these.').example(11),
+    downstream_count: count
+      .description('Tables, dashboards and the like that are made from these.')
+      .example(11),
     trigger_count: count.description('How often its alerts were seen.').example(9),
     reopened_count: count.description('How often it was over and went on.').example(0),
     assignee: assigneeReply.allow(null),
@@ -118,7 +120,9 @@ const alert = record({
   status: text.example('triggered'),
   asset_id: id.example(TABLE_ID),
   qualified_name: text.example('shop.shop.public.orders'),
-  downstream_count: count.description('Tables, dashboards and the like that are made from its table.').example(11),
+  downstream_count: count
+    .description('Tables, dashboards and the like that are made from its table.')
+    .example(11),
   is_cause: flag.description('Whether it is named as the cause.'),
   reason: Joi.string()
     .valid(...MEMBERSHIP_REASONS)
