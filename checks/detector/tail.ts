@@ -46,8 +46,8 @@ export interface NoiseLimits {
   maxFreedom: number
 }
 
-/** Degrees of freedom of the candidates: heavy, medium and nearly normal. */
-const CANDIDATES = [4, 8, 20]
+/** Degrees of freedom of the candidates, from heavy tails, as real series have them, to nearly normal. */
+const CANDIDATES = [3, 4, 8, 20]
 /** Weight of the newest move in the scale: slow, so that a calm spell does not narrow the band. */
 const SCALE_WEIGHT = 1 / 50
 /** Bound on one move's weight in the scale, in variances, so that the scale describes typical moves (Huber 1964). */
@@ -59,6 +59,8 @@ const UNREST_LIMIT = 9
 const INCIDENT_SCORE = 5
 /** Factor by which earlier errors are discounted with each new one. */
 const MEMORY = 0.985
+/** The same for their likelihoods: a shape takes more errors to know than a scale. */
+const SHAPE_MEMORY = 0.99
 /** Errors before the candidates diverge. */
 const YOUNG_ERRORS = 8
 /** Moves beyond 3.5 sd (squared) are surprising; this many in a row set a new scale. */
@@ -114,7 +116,7 @@ function learnMove(tail: TailState, square: number, least: number): void {
     const variance = Math.max(known, least)
     const squared = square / variance
     const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
-    tail.likelihood[i] = tail.likelihood[i]! * MEMORY + density
+    tail.likelihood[i] = tail.likelihood[i]! * SHAPE_MEMORY + density
     const step = Math.max(SCALE_WEIGHT, 1 / (tail.errors + 1))
     const counted = Math.min(((df + 1) / (df + squared)) * square, MAX_MOVE_VARIANCES * variance)
     tail.variance[i] = known + step * (counted - known)
