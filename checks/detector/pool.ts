@@ -31,7 +31,7 @@ const LEAST_NATS = 3
 const MOST_NATS = 8
 const MEMORY = 0.985
 /** Weights below this share of the largest are left out. */
-const LEAST_WEIGHT = 0.02
+const LEAST_WEIGHT = 0.05
 /** Bound on the score of one member that is not the best: it shall not decide alone. */
 const MOST_SCORE = 12
 
@@ -82,7 +82,7 @@ function pooledScore({ members, best }: Pool, value: number, elapsed: number): n
 }
 
 /** Steps of the search for an edge, as shares of the distance between the closest and the farthest edge. */
-const EDGE_TOLERANCE = 1e-3
+const EDGE_TOLERANCE = 5e-3
 
 /** The values that lie within the sensitivity by the common score: between the members' own edges. */
 export function pooledBand(

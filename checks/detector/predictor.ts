@@ -88,6 +88,8 @@ const CLIP_CORRECTION = 1.12
 const SCALE_WEIGHT = 0.025
 /** Factor by which a predictor's past score is discounted with each point. */
 const SCORE_MEMORY = 0.985
+/** A score decides by differences, so that it keeps more digits than an estimate. */
+const SCORE_DIGITS = 10
 /** Floor of one point's log density, so that a single point cannot ruin a predictor's score. */
 const WORST_LOG_DENSITY = -20
 /** Floor of the first value after only zeros, which has nothing else to be compared with. */
@@ -220,7 +222,7 @@ function learnFirst(p: Predictor, design: Design, slots: Slots, x: number): void
 function learnScore(p: Predictor, r: number, sd: number, logJacobian: number): void {
   const df = Math.max(1, Math.min(5, errorsOf(p) - 1))
   const density = Math.max(WORST_LOG_DENSITY, logStudent(r, df)) - Math.log(sd) + logJacobian
-  p.score = roundDigits(p.score * SCORE_MEMORY + density)
+  p.score = roundDigits(p.score * SCORE_MEMORY + density, SCORE_DIGITS)
 }
 
 function learnNoise(p: Predictor, hour: number, u: number, sd: number): void {

@@ -61,6 +61,8 @@ const INCIDENT_SCORE = 5
 const MEMORY = 0.985
 /** The same for their likelihoods: a shape takes more errors to know than a scale. */
 const SHAPE_MEMORY = 0.99
+/** Nats by which the heaviest candidate must be ahead. */
+const HEAVY_NATS = 0.5
 /** Errors before the candidates diverge. */
 const YOUNG_ERRORS = 8
 /** Moves beyond 3.5 sd (squared) are surprising; this many in a row set a new scale. */
@@ -174,9 +176,10 @@ function hardlyMoves({ errors, moves, weight }: TailState): boolean {
 }
 
 function likeliest(tail: TailState): number {
-  let best = 0
-  for (let i = 1; i < CANDIDATES.length; i++) if (tail.likelihood[i]! >= tail.likelihood[best]!) best = i
-  return best
+  let best = 1
+  for (let i = 2; i < CANDIDATES.length; i++) if (tail.likelihood[i]! >= tail.likelihood[best]!) best = i
+  // A single incident must not make the tails heavy for weeks.
+  return tail.likelihood[0]! > tail.likelihood[best]! + HEAVY_NATS ? 0 : best
 }
 
 /** The weighted mean of a variance and its prior, not below the floor. */
