@@ -62,9 +62,7 @@ export function learnEcho(echo: Echo, lag: number, deviation: number, left: numb
   echo.count++
   const most = echo.count > 3 && echo.variance > 0 ? LARGEST_SQUARE * echo.variance : Infinity
   const step = Math.max(SCALE_WEIGHT, 1 / echo.count)
-  echo.variance = roundDigits(
-    echo.variance + step * (Math.min(deviation * deviation, most) - echo.variance),
-  )
+  echo.variance = roundDigits(echo.variance + step * (Math.min(deviation * deviation, most) - echo.variance))
   if (lag > 0) echo.before = lag === 1 ? echo.last : 0
   echo.last = roundDigits(clipped(left, deviationSd(echo)))
 }
