@@ -27,13 +27,13 @@ export interface Pool {
 }
 
 /** Nats behind the best at which a weight is 1/e: more for a longer series, whose scores differ by more. */
-const LEAST_NATS = 3
-const MOST_NATS = 8
+const MIN_NATS = 3
+const MAX_NATS = 8
 const MEMORY = 0.985
 /** Weights below this share of the largest are left out. */
 const LEAST_WEIGHT = 0.05
 /** Bound on the score of one member that is not the best: it shall not decide alone. */
-const MOST_SCORE = 12
+const MAX_SCORE = 12
 
 /** The pool of at least one candidate. */
 export function poolOf(
@@ -43,7 +43,7 @@ export function poolOf(
   question: Observation,
 ): Pool {
   const best = bestOf(candidates)
-  const nats = Math.max(LEAST_NATS, MOST_NATS * (1 - MEMORY ** state.facts.count))
+  const nats = Math.max(MIN_NATS, MAX_NATS * (1 - MEMORY ** state.facts.count))
   // Whoever does not know month edges has no say there, once knowing them has proved better.
   const isEdge = best.design.season === 'monthEdge' && question.slots.monthEdge !== 0
   const members: Member[] = []
@@ -74,7 +74,7 @@ export function aloneIn(opinion: PredictorOpinion): Pool {
 }
 
 function pooledScore({ members, best }: Pool, value: number, elapsed: number): number {
-  const most = Math.max(MOST_SCORE, Math.abs(best.zScore))
+  const most = Math.max(MAX_SCORE, Math.abs(best.zScore))
   let sum = 0
   for (const { opinion, weight } of members)
     sum += weight * Math.max(-most, Math.min(most, scoreAt(opinion, value, elapsed)))
