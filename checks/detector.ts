@@ -77,7 +77,7 @@ export interface DetectorState {
 }
 
 /** The version of the states that this code reads. */
-export const STATE_VERSION = 4
+export const STATE_VERSION = 5
 /** Earlier points below which a verdict is marked as learning. */
 const LEARNING_POINTS = 7
 

@@ -5,7 +5,7 @@
 import { CYCLE_SLOTS, INTERVAL_SECONDS, slotsAt, type Cycle, type Interval, type Slots } from './calendar.ts'
 import type { Bank } from './designs.ts'
 import { floorAt, isHopeless, noteKind, noteSize, startFacts, type Facts } from './facts.ts'
-import { learnValue, predict, startPredictor, type Design, type Predictor } from './predictor.ts'
+import { learnValue, predict, startPredictor, type Design, type Moment, type Predictor } from './predictor.ts'
 import type { Scale } from './scales.ts'
 
 /** A value and the time it was captured. */
@@ -57,6 +57,7 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
   const slots = slotsAt(at)
   const elapsed = intervalsBetween(bank, state.lastAt, at)
   const isSecond = isRepeatedCapture(bank, state, at)
+  const moment = { slots, lag: isSecond ? 0 : elapsed }
   const scored = state.facts.count >= MIN_SCORED_POINTS && !isSecond
   let shared: ScaledValue | null = null
   bank.designs.forEach((design, i) => {
@@ -69,9 +70,9 @@ export function feedBank(bank: Bank, state: BankState, at: number, value: number
     if (shared?.scale !== design.scale)
       shared = scaleValue(bank, state, design.scale, value, state.facts.last, elapsed)
     const use = predictor.anchor
-      ? closerStep(bank, state, predictor, design, slots, value, facts.last, elapsed)
+      ? closerStep(bank, state, predictor, design, moment, value, facts.last, elapsed)
       : shared
-    const size = learnValue(predictor, design, slots, use.x, use.floor, use.logJacobian, scored, confirmed)
+    const size = learnValue(predictor, design, moment, use.x, use.floor, use.logJacobian, scored, confirmed)
     if (design.scale.ofStep) keepAnchor(predictor, state.facts.last, size)
   })
   if (facts.count >= RACE_POINTS) giveUp(state)
@@ -152,7 +153,7 @@ export function closerStep(
   state: BankState,
   predictor: Predictor,
   design: Design,
-  slots: Slots,
+  moment: Moment,
   value: number,
   from: number,
   elapsed: number,
@@ -160,7 +161,7 @@ export function closerStep(
   const usual = scaleValue(bank, state, design.scale, value, from, elapsed)
   if (!predictor.anchor || predictor.points === 0) return usual
   const anchored = scaleValue(bank, state, design.scale, value, predictor.anchor.value, elapsed)
-  const { mean } = predict(predictor, design, slots)
+  const { mean } = predict(predictor, design, moment)
   return Math.abs(anchored.x - mean) < Math.abs(usual.x - mean) ? anchored : usual
 }
 

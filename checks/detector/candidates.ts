@@ -31,6 +31,11 @@ export function candidatesFor(bank: Bank, state: BankState, question: Observatio
   return candidates
 }
 
+/** The candidate with the best score, of at least one. */
+export function bestOf(candidates: readonly Candidate[]): Candidate {
+  return candidates.reduce((one, other) => (other.rank > one.rank ? other : one))
+}
+
 /** Whether a design fits the values seen so far. */
 function suitsSeries({ facts, before }: BankState, design: Design, { isSecond }: Observation): boolean {
   // The last value is from the same interval, so being close to it is no evidence.

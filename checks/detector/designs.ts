@@ -26,6 +26,10 @@ function designsFor(domain: Domain, interval: Interval): Design[] {
         season,
         overlay,
         hourlyNoise: interval === 'hourly',
+        echoes:
+          weight < 1 &&
+          !scale.ofStep &&
+          (interval === 'weekly' || (season !== null && season !== 'monthEdge')),
         handicap: scale.handicap + (season ? 1 : 0) + (weight >= 0.3 ? 0.5 : 0),
       })),
   )

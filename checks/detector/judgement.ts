@@ -1,17 +1,16 @@
 /**
- * The verdict on a metric: the predictor that has predicted the series best so far, by discounted log predictive
- * density (prequential selection, Dawid 1984), scores a value. A level shift needs no rule of its own: the score
- * of the static predictors collapses and one that follows takes over within 2 to 4 points.
+ * The verdict on a metric: the predictors that have predicted the series well so far, by discounted log predictive
+ * density (prequential, Dawid 1984), score a value together. A level shift needs no rule of its own: the weight of the
+ * static predictors collapses and those that follow take over within 2 to 4 points.
  */
 import { isMuchCloser, type Band } from './band.ts'
 import type { BankState } from './bank.ts'
-import { candidatesFor, knowsSlot } from './candidates.ts'
+import { bestOf, candidatesFor, knowsSlot, type Candidate } from './candidates.ts'
 import type { Bank } from './designs.ts'
-import { bandOf, withExpected, opinionOf, type PredictorOpinion } from './opinion.ts'
+import { withExpected, opinionOf } from './opinion.ts'
 import { observe, type Observation } from './observation.ts'
+import { aloneIn, poolOf, pooledBand, type Pool } from './pool.ts'
 
-/** Predictors within this many nats of the best count as equally good. */
-const AS_GOOD = 1
 /** Below this score, no second opinion is needed. */
 const NO_NEWS = 1
 /** Beyond this score a value is a surprise, and is remembered for this many points. */
@@ -27,56 +26,54 @@ export function judgeByBank(
   sensitivity: number,
 ): Band | null {
   const question = observe(bank, state, at, value)
-  const opinion = mildestOpinion(bank, state, question, NO_NEWS)
-  return opinion && bandOf(bank, state, opinion, question, sensitivity)
+  const candidates = candidatesFor(bank, state, question)
+  if (candidates.length === 0) return null
+  return pooledBand(bank, state, mildestPool(bank, state, candidates, question), question, sensitivity)
 }
 
 /** Remembers the value expected in place of a surprising one. Call it before the value is learned. */
 export function noteSurprise(bank: Bank, state: BankState, at: number, value: number): void {
   for (const surprise of state.surprises) surprise.age++
   if ((state.surprises[0]?.age ?? 0) > SURPRISE_POINTS) state.surprises.shift()
-  const said = mildestOpinion(bank, state, observe(bank, state, at, value), SURPRISE)
-  if (said && Math.abs(said.zScore) > SURPRISE) state.surprises.push({ expected: said.expected, age: 1 })
+  const question = observe(bank, state, at, value)
+  const candidates = candidatesFor(bank, state, question)
+  // What does not surprise the best predictor is none, and needs no other.
+  if (candidates.length === 0 || !surprises(opinionOf(bank, state, bestOf(candidates), question))) return
+  const said = mildestPool(bank, state, candidates, question)
+  if (surprises(said)) state.surprises.push({ expected: said.expected, age: 1 })
 }
 
+const surprises = ({ zScore }: { zScore: number }) => Math.abs(zScore) > SURPRISE
+
 /**
- * The best predictor's opinion, unless its score is `least` or more and one as good finds the value less surprising,
- * or one that knows the slot already expected a value much closer to it.
+ * The common opinion, unless it is news and one predictor finds the value less surprising that knows the slot already
+ * and expected a value much closer to it.
  */
-function mildestOpinion(
+function mildestPool(
   bank: Bank,
   state: BankState,
+  candidates: readonly Candidate[],
   question: Observation,
-  least: number,
-): PredictorOpinion | null {
-  const candidates = candidatesFor(bank, state, question)
-  if (candidates.length === 0) return null
-  const best = candidates.reduce((one, other) => (other.rank > one.rank ? other : one))
-  const first = opinionOf(bank, state, best, question)
-  if (Math.abs(first.zScore) < least) return first
+): Pool {
+  const pool = poolOf(bank, state, candidates, question)
+  if (Math.abs(pool.zScore) < NO_NEWS) return pool
   const age = question.at - state.firstAt
-  let mildest = first
+  let mildest = pool
   for (const candidate of candidates) {
-    if (candidate === best) continue
-    const asGood = candidate.rank >= best.rank - AS_GOOD
-    if (!asGood && !knowsSlot(candidate, question.slots, age)) continue
+    if (!knowsSlot(candidate, question.slots, age)) continue
     const opinion = opinionOf(bank, state, candidate, question)
-    if (!asGood && !isMuchCloser(question.value, opinion.expected, first.expected)) continue
-    if (Math.abs(opinion.zScore) < Math.abs(mildest.zScore)) mildest = opinion
+    if (!isMuchCloser(question.value, opinion.expected, pool.expected)) continue
+    if (Math.abs(opinion.zScore) < Math.abs(mildest.zScore)) mildest = aloneIn(opinion)
   }
   return milderAfterSurprise(state, mildest, question)
 }
 
 /** A return to what was expected before a surprise is no anomaly, so that expectation is a second opinion too. */
-function milderAfterSurprise(
-  state: BankState,
-  opinion: PredictorOpinion,
-  question: Observation,
-): PredictorOpinion {
-  let mildest = opinion
+function milderAfterSurprise(state: BankState, pool: Pool, question: Observation): Pool {
+  let mildest = pool
   for (const { expected } of state.surprises) {
-    const earlier = withExpected(opinion, expected, question)
-    if (Math.abs(earlier.zScore) < Math.abs(mildest.zScore)) mildest = earlier
+    const earlier = withExpected(pool.best, expected, question)
+    if (Math.abs(earlier.zScore) < Math.abs(mildest.zScore)) mildest = aloneIn(earlier)
   }
   return mildest
 }

@@ -12,6 +12,8 @@ export interface Observation {
   elapsed: number
   /** Whether it follows the last point so closely that both belong to one interval. */
   isSecond: boolean
+  /** Intervals since the last value; 0 for a second one. */
+  lag: number
   unseen: UnseenSlot
 }
 
@@ -45,6 +47,7 @@ export function observe(bank: Bank, state: BankState, at: number, value: number)
     at,
     value,
     slots,
+    lag: isSecond ? 0 : intervalsBetween(bank, state.lastAt, at),
     from: from.value,
     elapsed: intervalsBetween(bank, from.at, at),
     isSecond,

@@ -43,8 +43,8 @@ export function opinionOf(
 ): PredictorOpinion {
   const { scale } = design
   const { slots, value, elapsed } = question
-  const { x, from } = closerStep(bank, state, predictor, design, slots, value, question.from, elapsed)
-  const prediction = predict(predictor, design, slots)
+  const { x, from } = closerStep(bank, state, predictor, design, question, value, question.from, elapsed)
+  const prediction = predict(predictor, design, question)
   const amount = scale.back(prediction.mean)
   const tail = tailOf(bank, state, predictor, design, slots, amount)
   const stretch = stretched(prediction.stretch, state, scale, tail, question)
@@ -107,13 +107,20 @@ function tailOf(
     floor: floorAt(bank.domain, facts, scale, amount),
     unit: unitOf(bank.domain, facts) * scale.slope(Math.abs(amount)),
     prior: scale.ofStep || hasBothSigns(facts) ? 0 : priorSd(scale, Math.abs(amount)),
-    maxFreedom: 2 + 3 * sightings,
+    maxFreedom: 1 + 1.5 * sightings,
   })
 }
 
 /** The prior relative sd, on the scale. */
 function priorSd(scale: Scale, size: number): number {
   return PRIOR_VARIATION * (scale.name === 'log' ? 1 : size * scale.slope(size))
+}
+
+/** The score that an opinion gives another value. */
+export function scoreAt(opinion: PredictorOpinion, value: number, elapsed: number): number {
+  const { design, mean, from, tail, stretch } = opinion
+  const x = design.scale.forward(design.scale.ofStep ? (value - from) / elapsed : value)
+  return scoreOf(x - mean, tail, stretch)
 }
 
 /** The same opinion around another expected value. */
@@ -125,9 +132,8 @@ export function withExpected(
   const { scale } = opinion.design
   const from = scale.ofStep ? opinion.from + expected - opinion.expected : opinion.from
   const mean = scale.ofStep ? opinion.mean : scale.forward(expected)
-  const x = scale.forward(scale.ofStep ? (value - from) / elapsed : value)
-  const zScore = scoreOf(x - mean, opinion.tail, opinion.stretch)
-  return { ...opinion, from, mean, expected, zScore }
+  const moved = { ...opinion, from, mean, expected }
+  return { ...moved, zScore: scoreAt(moved, value, elapsed) }
 }
 
 /** A band extends at most this many typical magnitudes from zero, since exponentials soon overflow. */

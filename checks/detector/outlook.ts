@@ -3,6 +3,7 @@
  * and 0.2 % of a million is.
  */
 import { binomialScore, clampScore, normalToStudent, studentToNormal } from './distributions.ts'
+import { findZero } from './roots.ts'
 
 /** The distribution of the next result's hits. */
 export interface Outlook {
@@ -37,36 +38,16 @@ export function hitsAt(view: Outlook, score: number): number {
   if (side * beyond(limit) <= 0) return limit
   let near = probability * rows
   if (score >= 0 && near < 1) {
-    if (beyond(1) > 0) return findZero(beyond, near, 1)
+    if (beyond(1) > 0) return findZero(beyond, near, 1, RELATIVE_TOLERANCE)
     near = 1
   }
   for (let steps = Math.abs(target) + 1; ; steps *= 2) {
     const far = near + side * steps * sd
     // Written so that the loop also ends when one of them is NaN.
-    if (!(side * (limit - far) > 0)) return findZero(beyond, near, limit)
-    if (side * beyond(far) > 0) return findZero(beyond, near, far)
+    if (!(side * (limit - far) > 0)) return findZero(beyond, near, limit, RELATIVE_TOLERANCE)
+    if (side * beyond(far) > 0) return findZero(beyond, near, far, RELATIVE_TOLERANCE)
     near = far
   }
 }
 
-/**
- * The zero of an increasing function between two points, or `from` when it does not change sign, by false position
- * (Illinois: Dowell & Jarratt 1971).
- */
-function findZero(f: (x: number) => number, from: number, to: number): number {
-  let [a, b] = [from, to]
-  let [fa, fb] = [f(a), f(b)]
-  if (fa * fb > 0) return from
-  for (let i = 0; i < MAX_STEPS && Math.abs(b - a) > RELATIVE_TOLERANCE * Math.max(a, b); i++) {
-    const x = fa === fb ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa)
-    const fx = f(x)
-    if (fx === 0) return x
-    if (Math.sign(fx) === Math.sign(fb)) fa /= 2
-    else [a, fa] = [b, fb]
-    b = x
-    fb = fx
-  }
-  return b
-}
-const MAX_STEPS = 40
 const RELATIVE_TOLERANCE = 1e-6

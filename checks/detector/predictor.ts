@@ -5,6 +5,7 @@
 import type { Cycle, Slots } from './calendar.ts'
 import { roundDigits, roundAll } from './rounding.ts'
 import { logStudent } from './distributions.ts'
+import { deviationSd, echoAt, learnEcho, startEcho, type Echo } from './echo.ts'
 import { median } from './robust.ts'
 import type { Scale } from './scales.ts'
 import { learnTail, startTail, type TailState } from './tail.ts'
@@ -30,6 +31,8 @@ export interface Design {
   overlay: Cycle | null
   /** Whether the noise is allowed to differ by hour. */
   hourlyNoise: boolean
+  /** Whether a share of each deviation is expected to come back. */
+  echoes: boolean
   /** Penalty on the log score. */
   handicap: number
 }
@@ -47,10 +50,18 @@ export interface Predictor {
   season?: Season
   overlay?: Overlay
   noise?: HourlyNoise
+  echo?: Echo
   /** Absolute values of the first standardised errors, while there are few. */
   firstErrors?: number[]
   /** The last value before a gross step outlier and how long it is kept. */
   anchor?: { value: number; age: number }
+}
+
+/** When a value comes. */
+export interface Moment {
+  slots: Slots
+  /** Intervals since the last value; 0 when it comes so soon that both belong to one. */
+  lag: number
 }
 
 /** Discounted sums of absolute errors, by hour and of all. */
@@ -77,6 +88,8 @@ const CLIP_CORRECTION = 1.12
 const SCALE_WEIGHT = 0.025
 /** Factor by which a predictor's past score is discounted with each point. */
 const SCORE_MEMORY = 0.985
+/** A score decides by differences, so that it keeps more digits than an estimate. */
+const SCORE_DIGITS = 10
 /** Floor of one point's log density, so that a single point cannot ruin a predictor's score. */
 const WORST_LOG_DENSITY = -20
 /** Floor of the first value after only zeros, which has nothing else to be compared with. */
@@ -103,6 +116,7 @@ export function startPredictor(design: Design): Predictor {
     season: design.season ? startSeason(design.season) : undefined,
     overlay: design.overlay ? startOverlay(design.overlay) : undefined,
     noise: design.hourlyNoise ? startNoise() : undefined,
+    echo: design.echoes ? startEcho() : undefined,
     firstErrors: [],
     anchor: undefined,
   }
@@ -119,20 +133,24 @@ export function errorsOf(p: Predictor): number {
 }
 
 /** Predicts the next value on the working scale; only once the predictor has seen a point. */
-export function predict(p: Predictor, design: Design, slots: Slots): Prediction {
-  let mean = p.level
+export function predict(p: Predictor, design: Design, { slots, lag }: Moment): Prediction {
+  const mean = usualAt(p, design, slots) + (p.echo ? echoAt(p.echo, lag) : 0)
   let uncertainty = levelUncertainty(p, design)
   if (p.season && design.season) {
-    const slot = slots[design.season]
-    mean += p.season.effect[slot]!
-    uncertainty += effectVariance(p.season, slot, p.variance)
+    uncertainty += effectVariance(p.season, slots[design.season], p.variance)
   }
   if (p.overlay && design.overlay) {
-    const slot = slots[design.overlay]
-    mean += p.overlay.effect[slot]!
-    uncertainty += overlayVariance(p.overlay, slot)
+    uncertainty += overlayVariance(p.overlay, slots[design.overlay])
   }
   return { mean, stretch: Math.sqrt(1 + uncertainty) * relativeNoise(p, slots.hour) }
+}
+
+/** Level and season. */
+function usualAt(p: Predictor, design: Design, slots: Slots): number {
+  let usual = p.level
+  if (p.season && design.season) usual += p.season.effect[slots[design.season]]!
+  if (p.overlay && design.overlay) usual += p.overlay.effect[slots[design.overlay]]!
+  return usual
 }
 
 /** Variance of the level in units of the noise: 1/n of a mean; (2 − w)/w points make a smoothed one. */
@@ -164,18 +182,19 @@ function weightOf(errors: number, weights: readonly number[]): number {
 export function learnValue(
   p: Predictor,
   design: Design,
-  slots: Slots,
+  moment: Moment,
   x: number,
   floor: number,
   logJacobian: number,
   scored: boolean,
   confirmed: boolean,
 ): number {
+  const { slots, lag } = moment
   if (p.points === 0) {
     learnFirst(p, design, slots, x)
     return 0
   }
-  const { mean, stretch } = predict(p, design, slots)
+  const { mean, stretch } = predict(p, design, moment)
   const error = x - mean
   const u = error / stretch
   const sd = Math.sqrt(Math.max(p.variance, floor * floor))
@@ -185,8 +204,11 @@ export function learnValue(
   learnVariance(p, u, sd)
   learnTail(p.tail, u, p.variance, floor > 0 ? floor : OWN_FLOOR * Math.abs(u))
   shortenTail(p.tail)
-  learnLevel(p, design, error, confirmed ? Infinity : sd * stretch)
-  learnSeasons(p, design, slots, x, confirmed ? Infinity : CLIP_SD * sd * stretch)
+  const deviation = p.echo ? x - usualAt(p, design, slots) : error
+  const wide = Math.max(sd * stretch, p.echo ? deviationSd(p.echo) : 0)
+  learnLevel(p, design, deviation, confirmed ? Infinity : wide)
+  learnSeasons(p, design, slots, x, confirmed ? Infinity : CLIP_SD * wide)
+  if (p.echo) learnEcho(p.echo, lag, deviation, x - usualAt(p, design, slots))
   return u / sd
 }
 
@@ -200,7 +222,7 @@ function learnFirst(p: Predictor, design: Design, slots: Slots, x: number): void
 function learnScore(p: Predictor, r: number, sd: number, logJacobian: number): void {
   const df = Math.max(1, Math.min(5, errorsOf(p) - 1))
   const density = Math.max(WORST_LOG_DENSITY, logStudent(r, df)) - Math.log(sd) + logJacobian
-  p.score = roundDigits(p.score * SCORE_MEMORY + density)
+  p.score = roundDigits(p.score * SCORE_MEMORY + density, SCORE_DIGITS)
 }
 
 function learnNoise(p: Predictor, hour: number, u: number, sd: number): void {

@@ -46,19 +46,23 @@ export interface NoiseLimits {
   maxFreedom: number
 }
 
-/** Degrees of freedom of the candidates: heavy, medium and nearly normal. */
-const CANDIDATES = [4, 8, 20]
+/** Degrees of freedom of the candidates, from heavy tails, as real series have them, to nearly normal. */
+const CANDIDATES = [3, 4, 8, 20]
 /** Weight of the newest move in the scale: slow, so that a calm spell does not narrow the band. */
-const SCALE_WEIGHT = 1 / 50
+const SCALE_WEIGHT = 1 / 80
 /** Bound on one move's weight in the scale, in variances, so that the scale describes typical moves (Huber 1964). */
 const MAX_MOVE_VARIANCES = 4
 /** Weight of the newest score in the volatility, and the bound on one squared score. */
-const UNREST_WEIGHT = 0.2
+const UNREST_WEIGHT = 0.3
 const UNREST_LIMIT = 9
 /** Beyond this score a value is an incident and carries no information about the noise. */
 const INCIDENT_SCORE = 5
 /** Factor by which earlier errors are discounted with each new one. */
 const MEMORY = 0.985
+/** The same for their likelihoods: a shape takes more errors to know than a scale. */
+const SHAPE_MEMORY = 0.99
+/** Beyond 15 sd (squared) a move is an incident that says nothing about the shape. */
+const INCIDENT_VARIANCES = 225
 /** Errors before the candidates diverge. */
 const YOUNG_ERRORS = 8
 /** Moves beyond 3.5 sd (squared) are surprising; this many in a row set a new scale. */
@@ -108,13 +112,17 @@ const FLOOR_OF_HALF = 0.6
 function learnMove(tail: TailState, square: number, least: number): void {
   const lifted = scaleOfRun(tail, square)
   if (lifted > 0 && tail.kept.length === 0 && tail.calm === 0) tail.kept = [...tail.variance]
+  // What is that far off says nothing about the tails, and would make them heavy for weeks.
+  const isIncident = square > INCIDENT_VARIANCES * Math.max(tail.variance[0]!, lifted, least)
   for (let i = 0; i < CANDIDATES.length; i++) {
     const df = CANDIDATES[i]!
     const known = Math.max(tail.variance[i]!, lifted)
     const variance = Math.max(known, least)
     const squared = square / variance
-    const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
-    tail.likelihood[i] = tail.likelihood[i]! * MEMORY + density
+    if (!isIncident) {
+      const density = logStudent(Math.sqrt(Math.min(25, squared)), df) - 0.5 * Math.log(variance)
+      tail.likelihood[i] = tail.likelihood[i]! * SHAPE_MEMORY + density
+    }
     const step = Math.max(SCALE_WEIGHT, 1 / (tail.errors + 1))
     const counted = Math.min(((df + 1) / (df + squared)) * square, MAX_MOVE_VARIANCES * variance)
     tail.variance[i] = known + step * (counted - known)
