@@ -11,7 +11,7 @@ import { pageText } from '../../public/docs-blocks.ts'
 import { startStage } from './stage.ts'
 
 const FOLDER = join(packageRoot, 'plugins/public/docs/pictures')
-const MAX_BYTES = 70_000
+const MAX_BYTES = 80_000
 const QUALITY = 50
 
 const printed: string[] = []
