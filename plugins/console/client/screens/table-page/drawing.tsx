@@ -23,7 +23,7 @@ export function Drawing({
     return () => resize.disconnect()
   }, [])
   return (
-    <div class="scroll drawing">
+    <div class="scroll history-chart">
       <svg ref={holder} height={height} role="img" aria-label={label}>
         {width > 0 && children(width)}
       </svg>
