@@ -171,11 +171,16 @@ function writeStatements(kit: ConformanceKit, { name, columns, rows }: WrittenTa
       `${kit.text(kit.quote(column.name))} ${column.type}${column.notNull ? ' not null' : ''}` +
       (column.default === undefined ? '' : ` default ${column.default}`),
   )
-  const names = columns.map(column => kit.text(kit.quote(column.name))).join(', ')
-  const into = `insert into ${table} (${names})`
+  const into = (those: readonly { name: string }[]) =>
+    `insert into ${table} (${those.map(column => kit.text(kit.quote(column.name))).join(', ')})`
+  /** Without its NULLs: in a select each would need the type of its column. */
+  const insertSelect = (row: readonly string[]) => {
+    const isGiven = (_: unknown, n: number) => row[n] !== 'null'
+    return `${into(columns.filter(isGiven))} select ${row.filter(isGiven).join(', ')}`
+  }
   const inserts = asSelect
-    ? rows.map(row => `${into} select ${row.join(', ')}`)
-    : [`${into} values ${rows.map(row => `(${row.join(', ')})`).join(', ')}`]
+    ? rows.map(insertSelect)
+    : [`${into(columns)} values ${rows.map(row => `(${row.join(', ')})`).join(', ')}`]
   return [`create table ${table} (${declared.join(', ')})`, ...(rows.length > 0 ? inserts : [])]
 }
 
