@@ -30,6 +30,7 @@ async function tryContracts({ world, openAs, ready, violationsOf }: Stage) {
     await page.getByRole('button', { name: 'Show what changes' }).click()
     await page.getByText('Saving it needs no checks').waitFor()
     await page.getByRole('button', { name: 'Save and enforce' }).click()
+    await page.locator('h1', { hasText: 'fails' }).waitFor()
     await page.getByText('there is no column nothing_there in customers').waitFor()
     t.match(await page.locator('h1').innerText(), /customers: 1 of \d clauses fails/)
 
