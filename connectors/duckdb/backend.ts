@@ -2,6 +2,7 @@
  * What the reader process does. DuckDB runs in a process of its own: its memory is outside of JavaScript's heap, and a
  * statement occupies threads that all of Node shares.
  */
+import { join } from 'node:path'
 import { DuckDBInstance, StatementType, type DuckDBConnection } from '@duckdb/node-api'
 import type { ReaderBackend, ReaderFailure } from '../reader/messages.ts'
 import { FILES_CATALOG } from './locations.ts'
@@ -55,7 +56,7 @@ async function openInstance({ file, folder, memoryMb, threads }: OpenRequest): P
               `use ${FILES_CATALOG}.${quote(folder.schema)}`,
               // DuckDB 1.5.5 fails to take the minimum or maximum of a key from what it knows of one file.
               ...(folder.hasKeys ? [`set disabled_optimizers = 'statistics_propagation'`] : []),
-              `set allowed_directories = [${literal(folder.path.replace(/\/*$/, '/'))}]`,
+              `set allowed_directories = [${literal(join(folder.path, '/'))}]`,
             ]
           : []),
         'set enable_external_access = false',

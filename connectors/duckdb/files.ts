@@ -94,7 +94,7 @@ function folderKey(name: string): [string, string][] {
 }
 
 /** A number, a date or a random part at the end of a name, by which the files of one table differ. */
-const RUNNING = /(?:[-_. ]?(?:\d[\d-]*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|c\d+|snappy|zstd|gz))+$/i
+const RUNNING = /[-_. ]?(?:c?\d[\d-]{0,30}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|snappy|zstd|gz)$/i
 /** Names that programs give to parts. */
 const PART = /^(?:part|data|file|)$/i
 
@@ -107,10 +107,14 @@ function tableName(names: readonly string[], schema: string): string {
   const named = folders.filter(name => !name.includes('=') && !/^\d[\d-]*$/.test(name))
   if (named.length > 0) return named.join('_')
   if (folders.length > 0) return schema
-  const name = withoutCompression(names.at(-1) ?? '')
-    .replace(/\.\w+$/, '')
-    .replace(RUNNING, '')
+  const name = withoutRunning(withoutCompression(names.at(-1) ?? '').replace(/\.\w+$/, ''))
   return PART.test(name) ? schema : name
+}
+
+/** One part after the other, since an expression of repeated parts could take forever. */
+function withoutRunning(name: string): string {
+  const shorter = name.replace(RUNNING, '')
+  return shorter === name ? name : withoutRunning(shorter)
 }
 
 /** Why files are not one table, as far as their names say it. */

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import type { Egress } from '../connector.ts'
+import { matchesPattern } from './wildcards.ts'
 
 /** The catalog of the tables of data files: DuckDB would call a database in memory by its own name. */
 export const FILES_CATALOG = 'files'
@@ -64,17 +65,6 @@ async function locatePattern(path: string, egress: Egress): Promise<Location> {
   const segments = path.split('/')
   const first = segments.findIndex(segment => WILDCARD.test(segment))
   const folder = await egress.folder(segments.slice(0, first).join('/') || '/')
-  const pattern = new RegExp(`^${segments.slice(first).map(toPattern).join('')}$`)
-  return { folder: { path: folder, schema: nameOf(folder), takes: name => pattern.test(name) } }
-}
-
-/** `**` is any folders, `*` any characters of a name and `?` one. */
-function toPattern(segment: string, index: number, all: readonly string[]): string {
-  const isLast = index === all.length - 1
-  if (segment === '**') return isLast ? '.*' : '(?:[^/]+/)*'
-  const name = segment
-    .replaceAll(/[\\^$.+()[\]{}|]/g, String.raw`\$&`)
-    .replaceAll(/\*+/g, '[^/]*')
-    .replaceAll('?', '[^/]')
-  return isLast ? name : `${name}/`
+  const pattern = segments.slice(first)
+  return { folder: { path: folder, schema: nameOf(folder), takes: name => matchesPattern(name, pattern) } }
 }

@@ -30,7 +30,8 @@ export function canonicalType(rawType: string): string {
 /** What a column of a canonical type can be used for. Lists and structs have parts, and are neither. */
 export function columnKind(type: string): ColumnKind {
   if (/\[\d*\]$/.test(type) || /^(struct|map|union)\(/.test(type)) return 'other'
-  return findKind(type.replace(/\(.*\)/, ''))
+  const open = type.indexOf('(')
+  return findKind(open < 0 ? type : type.slice(0, open) + type.slice(type.lastIndexOf(')') + 1))
 }
 
 /** The labels of an enumeration, which decide what its columns take. */
