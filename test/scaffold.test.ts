@@ -32,7 +32,7 @@ function linked(path: string) {
 }
 
 for (const [kind, name, files] of [
-  ['connector', 'acme-db', ['connector.ts', 'session.ts', 'reader/pool.ts', 'test/conformance.test.ts']],
+  ['connector', 'acme-db', ['connector.ts', 'session.ts', 'reader/backend.ts', 'test/conformance.test.ts']],
   ['check', 'longest_text', ['longest-text.ts', 'test/longest-text.test.ts']],
   ['destination', 'acme_hook', ['acme-hook.ts', 'test/acme-hook.test.ts']],
 ] as const)

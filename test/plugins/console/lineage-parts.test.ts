@@ -133,7 +133,7 @@ t.test('what is looked at stays where it is while the view is zoomed, and is bro
   const zoomed = zoomView(view, 2, { x: 200, y: 150 })
   t.same([zoomed.x + 200 / zoomed.scale, zoomed.y + 150 / zoomed.scale], [1_000, 450])
   const box = { x: 0, y: 0, width: 208, height: 48 }
-  t.same(revealBox(view, window, box), { scale: 0.8, x: -24, y: -24 })
+  t.same(revealBox(view, window, box), { scale: 0.8, x: -48, y: -48 })
   t.same(revealBox(view, window, { ...box, x: 900, y: 430 }), view)
 })
 

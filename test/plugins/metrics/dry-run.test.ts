@@ -65,8 +65,8 @@ t.test('a dry run replays the snapshots of an equal metric where no past can be 
     threshold_value: 3,
     lookback_days: 30,
     total_snapshots: 20,
-    would_alert_count: 4,
-    alert_rate_percent: 20,
+    would_alert_count: 3,
+    alert_rate_percent: 15,
     min_value: 10,
     max_value: 90,
     recommendation: /^Sensitivity 3 would have raised 3 alerts in the last 30 days/,
@@ -77,7 +77,7 @@ t.test('a dry run replays the snapshots of an equal metric where no past can be 
   )
   t.match(
     now.sample_alerts,
-    [90, 61, 60, 40].map(value => ({ captured_at: /Z$/, value, threshold_value: 3, would_alert: true })),
+    [90, 60, 40].map(value => ({ captured_at: /Z$/, value, threshold_value: 3, would_alert: true })),
     'newest first',
   )
 

@@ -82,6 +82,7 @@ const CONFIGS: Record<string, object> = {
     credentials_json: { type: 'service_account', client_email: 'reader@acme.example', private_key: key },
   },
   databricks: { host: 'adb-1.azuredatabricks.net', http_path: '/sql/1.0/warehouses/1a', access_token: 'pat' },
+  duckdb: file,
   sqlite: file,
   zoned: file,
   zoneless: file,
