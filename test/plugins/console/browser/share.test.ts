@@ -33,7 +33,7 @@ async function shareTables({ app, world, origin, open, openAs, ready, violations
     await ready(page)
     await page.getByRole('button', { name: 'Share', exact: true }).click()
     const dialog = page.locator('dialog')
-    await dialog.getByLabel(/^Check/).selectOption({ label: 'row_count on orders' })
+    await dialog.getByLabel(/^Check/).selectOption({ label: 'Row count of orders' })
     await dialog.getByRole('button', { name: 'Create a link' }).click()
     await dialog.getByText('Copy the link now').waitFor()
     const url = await dialog.locator('.shared code').innerText()
@@ -51,7 +51,7 @@ async function shareTables({ app, world, origin, open, openAs, ready, violations
       await stranger.page.context().close()
     }
 
-    await dialog.getByRole('button', { name: /^Revoke: row_count/ }).click()
+    await dialog.getByRole('button', { name: /^Revoke: Row count/ }).click()
     await page.getByText('The link was revoked').waitFor()
     t.equal((await app.server.inject(new URL(url).pathname)).statusCode, 404)
     await page.context().close()

@@ -151,7 +151,7 @@ async function tryConsole({ app, world, origin, openAs, ready, untilCount, viola
     const { page } = await openAs(world.tenant)
     await page.keyboard.press('Control+k')
     await page.keyboard.type('orders')
-    await page.locator('#palette-results').getByText(world.table, { exact: true }).waitFor()
+    await page.locator(`#palette-results bdi[title="${world.table}"]`).waitFor()
     t.strictSame(await violationsOf(page), [])
     await page.keyboard.press('Enter')
     await page.waitForURL(`${origin}/tables/${encodeURIComponent(world.table)}`)
